@@ -1,0 +1,55 @@
+# The desk: every word that people and CI use. `make` alone explains them.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo up down wipe test it unit fmt clippy rooms golden build docs deny ci
+
+help: ## this list
+	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+demo: ## install and start what is missing, then one conversation through every hop, with what each store knows of it
+	@dev/demo
+
+up: ## start the servers and every role; returns when all is ready, leaves .stack/dev/env to source
+	@dev/up
+
+down: ## stop everything that `make up` and `make test` started; data stays
+	@dev/down
+	@dev/stack down --name test
+
+wipe: ## stop everything and delete its data
+	@dev/stack wipe
+	@dev/stack wipe --name test
+
+test: unit it ## every test: unit, then integration on real servers
+
+unit: ## tests that need no server
+	cargo test --workspace --exclude oxagen-tests --all-targets
+	cargo test --workspace --exclude oxagen-tests --doc --quiet
+
+it: ## integration tests, on real servers of their own (instance `test`)
+	dev/stack up --name test
+	set -a; source "$${OXAGEN_STACK_DIR:-.stack}/test/env"; set +a; cargo test -p oxagen-tests
+
+fmt: ## is the code formatted?
+	cargo fmt --all --check
+
+clippy: ## lints, warnings are errors
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+rooms: ## does any crate use one that it may not?
+	cargo run --quiet -p xtask -- rooms
+
+golden: ## does what outsiders see (OpenAPI, streams, capabilities) match the checked-in files?
+	cargo run --quiet -p xtask -- golden
+
+build: ## the programs `oxagen` and `oxagen-scripted-model`
+	cargo build -p oxagen-node -p oxagen-scripted-model
+
+docs: ## the code's documentation, as HTML
+	cargo doc --workspace --no-deps
+
+deny: ## licences, bans and sources of all dependencies (needs cargo-deny)
+	cargo deny check licenses bans sources
+
+ci: fmt clippy rooms golden test ## what CI runs, in this order

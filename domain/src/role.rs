@@ -1,0 +1,46 @@
+//! Who may do what: roles and the rights that they carry.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A caller's role in a workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Everything, keys of other owners included.
+    Owner,
+    /// Everything but making owners.
+    Admin,
+    /// Converses, calls tools and answers approvals.
+    Member,
+    /// Only reads.
+    Viewer,
+    /// A program: converses and calls tools, answers nothing.
+    Service,
+}
+
+/// What a caller asks to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Right {
+    /// Read what is in the workspace.
+    Read,
+    /// Start turns and calls, cancel them, edit conversations.
+    Act,
+    /// Answer questions that were put to a person.
+    Decide,
+    /// Make and revoke keys, publish agents.
+    Administer,
+}
+
+impl Role {
+    /// Whether this role carries that right.
+    pub fn may(self, right: Right) -> bool {
+        match self {
+            Self::Owner | Self::Admin => true,
+            Self::Member => matches!(right, Right::Read | Right::Act | Right::Decide),
+            Self::Service => matches!(right, Right::Read | Right::Act),
+            Self::Viewer => matches!(right, Right::Read),
+        }
+    }
+}

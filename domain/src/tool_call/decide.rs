@@ -1,0 +1,290 @@
+//! What a call can be told, and what then happens.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::record::End;
+use super::{CallError, CallRecord, CallSpec, CallStatus, Standing, ToolCall, ToolCallEvent};
+use crate::body::Body;
+use crate::ids::{ApprovalId, RunnerId, UserId};
+
+/// What was decided about a call when it was requested.
+#[derive(Debug)]
+pub enum Ruling {
+    /// It may start.
+    Clear {
+        /// What decided.
+        rule: String,
+    },
+    /// A person is asked first.
+    Hold {
+        /// What decided.
+        rule: String,
+        /// The approval.
+        approval_id: ApprovalId,
+    },
+    /// It may not run.
+    Deny {
+        /// What decided.
+        rule: String,
+        /// What, why, and what to do.
+        reason: String,
+    },
+    /// Its arguments do not fit, or there is no such tool.
+    Invalid(CallError),
+}
+
+/// Who refused a call, and in which words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Refused {
+    /// The workspace's policy.
+    Policy {
+        /// What, why, and what to do.
+        reason: String,
+    },
+    /// A person.
+    Person {
+        /// Who.
+        user_id: UserId,
+        /// Word for word.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
+    /// Nobody answered in time.
+    Expiry,
+}
+
+impl Refused {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Policy { .. } => "denied_by_policy",
+            Self::Person { .. } => "denied_by_person",
+            Self::Expiry => "approval_expired",
+        }
+    }
+}
+
+/// How an attempt ended.
+#[derive(Debug)]
+pub enum Ending {
+    /// With a result.
+    Completed {
+        /// The result.
+        output: Body,
+        /// What the model is shown of a large one.
+        excerpt: Option<String>,
+    },
+    /// With an error.
+    Failed(CallError),
+}
+
+/// What a call can be told.
+#[derive(Debug)]
+pub enum ToolCallCommand {
+    /// Come into being with this ruling.
+    Request {
+        /// What it is.
+        spec: CallSpec,
+        /// What was decided.
+        ruling: Ruling,
+        /// When.
+        at: DateTime<Utc>,
+    },
+    /// The approval was given.
+    Clear {
+        /// Which.
+        approval_id: ApprovalId,
+    },
+    /// The approval was refused.
+    Refuse {
+        /// Which.
+        approval_id: ApprovalId,
+        /// By whom.
+        refused: Refused,
+        /// When.
+        at: DateTime<Utc>,
+    },
+    /// Start an attempt.
+    Start {
+        /// Who runs it.
+        runner_id: RunnerId,
+        /// Whether it may run again after an attempt whose end is unknown.
+        may_rerun: bool,
+        /// When.
+        at: DateTime<Utc>,
+    },
+    /// An attempt has ended.
+    Finish {
+        /// Which.
+        attempt: u32,
+        /// How.
+        ending: Ending,
+        /// When.
+        at: DateTime<Utc>,
+    },
+    /// End without a result.
+    Cancel {
+        /// Why.
+        reason: String,
+        /// When.
+        at: DateTime<Utc>,
+    },
+}
+
+/// Why a call said no.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ToolCallRefusal {
+    /// It was never requested.
+    #[error("there is no such call")]
+    Unknown,
+    /// Somebody else's attempt is current.
+    #[error("attempt {attempt} of this call is not the current one, {current} is")]
+    Fenced {
+        /// The one that spoke.
+        attempt: u32,
+        /// The one that counts.
+        current: u32,
+    },
+    /// It has ended.
+    #[error("this call has ended: {}", .0.name())]
+    Ended(CallStatus),
+    /// It waits for another approval, or for none.
+    #[error("this call does not wait for that approval")]
+    OtherApproval,
+    /// It may not start yet.
+    #[error("this call may not start: it is not cleared")]
+    NotCleared,
+}
+
+impl ToolCall {
+    pub(super) fn decide(&self, command: ToolCallCommand) -> Result<Vec<ToolCallEvent>, ToolCallRefusal> {
+        if let ToolCallCommand::Request { spec, ruling, at } = command {
+            return Ok(if self.spec.is_some() { vec![] } else { request(spec, ruling, at) });
+        }
+        let spec = self.spec.as_ref().ok_or(ToolCallRefusal::Unknown)?;
+        match command {
+            ToolCallCommand::Request { .. } => Ok(vec![]),
+            ToolCallCommand::Clear { approval_id } => self.clear(approval_id),
+            ToolCallCommand::Refuse { approval_id, refused, at } => self.refuse(spec, approval_id, refused, at),
+            ToolCallCommand::Start { runner_id, may_rerun, at } => self.start(spec, runner_id, may_rerun, at),
+            ToolCallCommand::Finish { attempt, ending, at } => self.finish(spec, attempt, ending, at),
+            ToolCallCommand::Cancel { reason, at } => Ok(match self.standing {
+                Standing::Ended(_) => vec![],
+                Standing::Absent | Standing::Held(_) | Standing::Cleared | Standing::Started(_) => {
+                    let record = self.record(spec, CallStatus::Cancelled, at, Some("cancelled"));
+                    vec![ToolCallEvent::Cancelled { reason, record }]
+                }
+            }),
+        }
+    }
+
+    /// A repeat of the answer that this call waited for changes nothing.
+    fn clear(&self, approval_id: ApprovalId) -> Result<Vec<ToolCallEvent>, ToolCallRefusal> {
+        match self.standing {
+            Standing::Held(waiting) if waiting == approval_id => {
+                Ok(vec![ToolCallEvent::Cleared { rule: "approval".to_owned(), approval_id: Some(approval_id) }])
+            }
+            Standing::Absent | Standing::Held(_) | Standing::Cleared | Standing::Started(_) | Standing::Ended(_) => {
+                self.answered_by(approval_id)
+            }
+        }
+    }
+
+    fn refuse(
+        &self,
+        spec: &CallSpec,
+        approval_id: ApprovalId,
+        refused: Refused,
+        at: DateTime<Utc>,
+    ) -> Result<Vec<ToolCallEvent>, ToolCallRefusal> {
+        if self.standing != Standing::Held(approval_id) {
+            return self.answered_by(approval_id);
+        }
+        let record = self.record(spec, CallStatus::Denied, at, Some(refused.code()));
+        Ok(vec![ToolCallEvent::Denied { refused, record }])
+    }
+
+    fn answered_by(&self, approval_id: ApprovalId) -> Result<Vec<ToolCallEvent>, ToolCallRefusal> {
+        if self.approval == Some(approval_id) { Ok(vec![]) } else { Err(ToolCallRefusal::OtherApproval) }
+    }
+
+    fn start(
+        &self,
+        spec: &CallSpec,
+        runner_id: RunnerId,
+        may_rerun: bool,
+        at: DateTime<Utc>,
+    ) -> Result<Vec<ToolCallEvent>, ToolCallRefusal> {
+        match self.standing {
+            Standing::Cleared => Ok(vec![ToolCallEvent::Started { attempt: 1, runner_id, at }]),
+            Standing::Started(_) if may_rerun => {
+                Ok(vec![ToolCallEvent::Started { attempt: self.attempt + 1, runner_id, at }])
+            }
+            Standing::Started(_) => {
+                let reason = "the runner that started it is gone and it may not run twice: \
+                              whether it happened is unknown"
+                    .to_owned();
+                let record = self.record(spec, CallStatus::InDoubt, at, Some("in_doubt"));
+                Ok(vec![ToolCallEvent::InDoubt { reason, record }])
+            }
+            Standing::Absent | Standing::Held(_) => Err(ToolCallRefusal::NotCleared),
+            Standing::Ended(status) => Err(ToolCallRefusal::Ended(status)),
+        }
+    }
+
+    fn finish(
+        &self,
+        spec: &CallSpec,
+        attempt: u32,
+        ending: Ending,
+        at: DateTime<Utc>,
+    ) -> Result<Vec<ToolCallEvent>, ToolCallRefusal> {
+        match self.standing {
+            _ if attempt != self.attempt => {
+                return Err(ToolCallRefusal::Fenced { attempt, current: self.attempt });
+            }
+            Standing::Started(_) | Standing::Ended(CallStatus::InDoubt) => {}
+            Standing::Absent | Standing::Held(_) | Standing::Cleared => return Err(ToolCallRefusal::NotCleared),
+            Standing::Ended(status) => return Err(ToolCallRefusal::Ended(status)),
+        }
+        Ok(vec![match ending {
+            Ending::Completed { output, excerpt } => {
+                let end =
+                    End { status: CallStatus::Completed, at, output_bytes: output.bytes(), error_code: None };
+                let record = CallRecord::new(self, spec, end);
+                ToolCallEvent::Completed { output, excerpt, record }
+            }
+            Ending::Failed(error) => {
+                let record = self.record(spec, CallStatus::Failed, at, Some(&error.code));
+                ToolCallEvent::Failed { error, record }
+            }
+        }])
+    }
+
+    fn record(&self, spec: &CallSpec, status: CallStatus, at: DateTime<Utc>, code: Option<&str>) -> CallRecord {
+        CallRecord::new(self, spec, End { status, at, output_bytes: 0, error_code: code })
+    }
+}
+
+fn request(spec: CallSpec, ruling: Ruling, at: DateTime<Utc>) -> Vec<ToolCallEvent> {
+    let asked = ToolCallEvent::Requested { spec: spec.clone(), at };
+    let mut call = ToolCall::default();
+    call.evolve(asked.clone());
+    let ruled = match ruling {
+        Ruling::Clear { rule } => ToolCallEvent::Cleared { rule, approval_id: None },
+        Ruling::Hold { rule, approval_id } => ToolCallEvent::Held { approval_id, rule },
+        Ruling::Deny { rule, reason } => {
+            call.rule = rule;
+            let refused = Refused::Policy { reason };
+            let record = call.record(&spec, CallStatus::Denied, at, Some(refused.code()));
+            ToolCallEvent::Denied { refused, record }
+        }
+        Ruling::Invalid(error) => {
+            call.rule = "input".to_owned();
+            let record = call.record(&spec, CallStatus::Failed, at, Some(&error.code));
+            ToolCallEvent::Failed { error, record }
+        }
+    };
+    vec![asked, ruled]
+}

@@ -1,0 +1,130 @@
+//! The handle to the journal: a pool whose waits are all bounded.
+
+use std::future::Future;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection};
+use tokio::time::timeout;
+
+use crate::error::JournalError;
+
+/// Longest wait for the answer to one call; a server that stalls without closing counts as unavailable then.
+const ANSWER: Duration = Duration::from_secs(15);
+/// Longest wait for a sign of life from a pooled connection.
+const LIFE: Duration = Duration::from_secs(2);
+/// A connection idle for longer is asked for a sign of life before use; asking each time costs a round trip.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Limits that the server keeps, so that a stuck or vanished client lets go of its locks.
+const SESSION: &[(&str, &str)] = &[
+    ("lock_timeout", "5s"),
+    ("statement_timeout", "12s"),
+    ("idle_in_transaction_session_timeout", "15s"),
+    ("tcp_keepalives_idle", "5"),
+    ("tcp_keepalives_interval", "2"),
+    ("tcp_keepalives_count", "3"),
+];
+
+/// Where the journal is, and how much of it this process may use.
+#[derive(Clone, Debug)]
+pub struct JournalOptions {
+    /// `postgres://user:password@host:port/database`; a direct connection, not a transaction pooler.
+    pub url: String,
+    /// Size of the pool; 8 to 16 is right for two cores.
+    pub max_connections: u32,
+    /// Longest wait for a free connection.
+    pub acquire_timeout: Duration,
+}
+
+/// Told after each commit that there is something to number. Ringing must not block; a lost ring costs 50 ms.
+pub trait Doorbell: Send + Sync {
+    /// Rings.
+    fn ring(&self);
+}
+
+/// The journal. Cloning is cheap and shares the pool.
+#[derive(Clone)]
+pub struct Journal {
+    pool: PgPool,
+    address: Arc<PgConnectOptions>,
+    doorbell: Option<Arc<dyn Doorbell>>,
+}
+
+impl Journal {
+    /// Opens the journal and makes sure that the server answers.
+    ///
+    /// # Errors
+    /// [`JournalError::Address`] for a bad URL, [`JournalError::Unavailable`] when nobody answers within
+    /// `acquire_timeout`.
+    pub async fn connect(options: &JournalOptions) -> Result<Self, JournalError> {
+        let address = PgConnectOptions::from_str(&options.url)
+            .map_err(|source| JournalError::Address { source })?
+            .application_name("oxagen-journal")
+            .options(SESSION.iter().copied())
+            .disable_statement_logging();
+        let pool = PgPoolOptions::new()
+            .max_connections(options.max_connections)
+            .acquire_timeout(options.acquire_timeout)
+            .test_before_acquire(false)
+            .before_acquire(|connection, meta| {
+                Box::pin(async move { Ok(meta.idle_for < IDLE || answers(connection).await) })
+            })
+            // The pool's own test on return has no limit and would keep the permit on a stalled server.
+            .after_release(|connection, _| {
+                Box::pin(async move {
+                    if answers(connection).await { Ok(true) } else { Err(sqlx::Error::WorkerCrashed) }
+                })
+            })
+            .connect_with(address.clone())
+            .await?;
+        Ok(Self { pool, address: Arc::new(address), doorbell: None })
+    }
+
+    /// The same journal, ringing this bell after each commit.
+    #[must_use]
+    pub fn with_doorbell(mut self, doorbell: Arc<dyn Doorbell>) -> Self {
+        self.doorbell = Some(doorbell);
+        self
+    }
+
+    /// The pool, for a reader that keeps its own tables in the same database.
+    pub fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// Asks the server for a sign of life.
+    ///
+    /// # Errors
+    /// [`JournalError::Unavailable`].
+    pub async fn ping(&self) -> Result<(), JournalError> {
+        self.bounded(async { Ok(sqlx::query("select 1").execute(&self.pool).await.map(drop)?) }).await
+    }
+
+    /// Rings the doorbell, if there is one.
+    pub(crate) fn ring(&self) {
+        if let Some(doorbell) = &self.doorbell {
+            doorbell.ring();
+        }
+    }
+
+    /// A connection of its own, for what must live as long as one session.
+    pub(crate) async fn session(&self, settings: &[(&str, &str)]) -> Result<PgConnection, JournalError> {
+        let address = self.address.as_ref().clone().options(settings.iter().copied());
+        self.bounded(async { Ok(PgConnection::connect_with(&address).await?) }).await
+    }
+
+    /// Waits for an answer, but not for ever.
+    pub(crate) async fn bounded<T, E: From<JournalError>>(
+        &self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        timeout(ANSWER, work).await.unwrap_or_else(|_| Err(JournalError::silent(ANSWER).into()))
+    }
+}
+
+async fn answers(connection: &mut PgConnection) -> bool {
+    matches!(timeout(LIFE, connection.ping()).await, Ok(Ok(())))
+}
