@@ -2,6 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
+.ONESHELL:
 .PHONY: help demo up down wipe test it unit fmt clippy rooms golden build docs deny ci
 
 help: ## this list
@@ -23,13 +24,16 @@ wipe: ## stop everything and delete its data
 
 test: unit it ## every test: unit, then integration on real servers
 
-unit: ## tests that need no server
-	cargo test --workspace --exclude oxagen-tests --all-targets
-	cargo test --workspace --exclude oxagen-tests --doc --quiet
+unit: ## the tests beside the code; they need no server
+	cargo test --workspace --lib --bins
+	cargo test --workspace --doc
 
-it: ## integration tests, on real servers of their own (instance `test`)
+it: ## the tests in the crates' tests folders, on real servers of their own (instance `test`)
 	dev/stack up --name test
-	set -a; source "$${OXAGEN_STACK_DIR:-.stack}/test/env"; set +a; cargo test -p oxagen-tests
+	cargo build --workspace --bins
+	unset $${!OXAGEN_MODEL*} OXAGEN_URL OXAGEN_API_KEY OXAGEN_TENANT_ID OXAGEN_WORKSPACE_ID # a shell may have sourced .stack/dev/env
+	set -a; source "$${OXAGEN_STACK_DIR:-.stack}/test/env"; set +a
+	cargo test --workspace --test '*'
 
 fmt: ## is the code formatted?
 	cargo fmt --all --check
@@ -43,8 +47,8 @@ rooms: ## does any crate use one that it may not?
 golden: ## does what outsiders see (OpenAPI, streams, capabilities) match the checked-in files?
 	cargo run --quiet -p xtask -- golden
 
-build: ## the programs `oxagen` and `oxagen-scripted-model`
-	cargo build -p oxagen-node -p oxagen-scripted-model
+build: ## the programs: `oxagen`, `oxagen-scripted-model`
+	cargo build --workspace --bins
 
 docs: ## the code's documentation, as HTML
 	cargo doc --workspace --no-deps

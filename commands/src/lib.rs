@@ -1,1 +1,38 @@
-//! Placeholder.
+//! The write side: each intention is one handler that gathers facts, forms commands and commits what was decided.
+//!
+//! Handlers for callers take a [`Caller`], whose workspace is the wall: what belongs to another one does not exist.
+//! Handlers for the runtime's own roles take a [`Context`], which says on whose behalf and because of what.
+
+mod calls;
+mod caller;
+mod context;
+mod error;
+mod handlers;
+mod secret;
+mod unit;
+
+use oxagen_journal::Journal;
+
+pub use calls::{AskedCall, PlannedCall};
+pub use caller::Caller;
+pub use context::Context;
+pub use error::{Code, CommandError};
+pub use handlers::*;
+
+/// The command bus: cheap to clone, one per process.
+#[derive(Clone)]
+pub struct Commands {
+    journal: Journal,
+}
+
+impl Commands {
+    /// A bus over this journal.
+    pub fn new(journal: Journal) -> Self {
+        Self { journal }
+    }
+
+    /// The journal that it commits to.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+}

@@ -75,7 +75,8 @@ class Program:
 
     def build(self):
         say("cargo", "builds oxagen and oxagen-scripted-model, as far as something changed")
-        if subprocess.run(["cargo", "build", "-p", "oxagen-node", "-p", "oxagen-scripted-model"], cwd=PROJECT).returncode:
+        # The whole workspace, as the tests build it, so that both use the same artefacts.
+        if subprocess.run(["cargo", "build", "--workspace", "--bins"], cwd=PROJECT).returncode:
             raise Failed("the build failed; see above")
 
     def model_settings(self):

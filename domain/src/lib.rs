@@ -3,6 +3,8 @@
 //! Everything here is pure. Decisions take state by reference and a command that already carries the
 //! clock's and the random generator's answers; nothing reads a clock, draws a random number or does I/O.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod aggregate;
 mod api_key;
 mod approval;

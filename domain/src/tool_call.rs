@@ -7,6 +7,7 @@
 
 mod decide;
 mod record;
+mod told;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -17,9 +18,11 @@ use crate::capability::{Effect, Flaw, Risk, Surface};
 use crate::ids::{
     ApprovalId, CallId, ConversationId, ExecutionId, MessageId, RunnerId, StepId, ToolVersionId, TurnId, UserId,
 };
+use crate::role::Role;
 
 pub use decide::{Ending, Refused, Ruling, ToolCallCommand, ToolCallRefusal};
 pub use record::{CallRecord, CallStatus};
+pub use told::excerpt;
 
 /// What a call is, fixed when it is requested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +53,8 @@ pub struct CallSpec {
     pub place: Option<Place>,
     /// By whose authority.
     pub requested_by: UserId,
+    /// That person's role.
+    pub role: Role,
 }
 
 /// A call's place in a turn.
@@ -115,6 +120,8 @@ pub struct ToolCall {
     pub rule: String,
     /// The approval that it asked for, if any.
     pub approval: Option<ApprovalId>,
+    /// What the model is told of its end.
+    pub told: Option<String>,
 }
 
 /// What has happened to a call.
@@ -207,6 +214,7 @@ event_kinds!(ToolCallEvent {
 
 impl ToolCall {
     fn evolve(&mut self, event: ToolCallEvent) {
+        self.told = told::told(&event).or(self.told.take());
         match event {
             ToolCallEvent::Requested { spec, at } => {
                 self.spec = Some(spec);

@@ -1,8 +1,6 @@
 //! What a model is told: the messages on the way from the conversation's beginning to one of its messages, rebuilt
 //! from facts. Every call has exactly one result, whatever happened to it.
 
-mod result;
-
 use std::collections::BTreeMap;
 
 use crate::body::Body;
@@ -10,10 +8,9 @@ use crate::conversation::{ConversationEvent, Message};
 use crate::event::Event;
 use crate::fact::{Fact, Undecodable};
 use crate::ids::{CallId, MessageId, TurnId};
-use crate::tool_call::{CallSpec, ToolCallEvent};
-use crate::turn::{StepResult, TurnEvent};
-
-pub use result::excerpt;
+use crate::aggregate::Entity;
+use crate::tool_call::ToolCall;
+use crate::turn::{StepResult, Turn, TurnEvent};
 
 /// One message to a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,13 +49,16 @@ pub struct EntryCall {
     pub arguments: Body,
 }
 
-/// A conversation's facts, folded for rebuilding what the model was and is told.
+/// A conversation, folded for rebuilding what the model was and is told.
+///
+/// Facts give what has been numbered. A runner that goes on from its own commits adds the turn and the calls as it
+/// loaded them, for those commits may not have their numbers yet; taking in the same thing twice changes nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
     messages: BTreeMap<MessageId, Message>,
-    answers: BTreeMap<MessageId, TurnId>,
-    steps: BTreeMap<TurnId, Vec<StepResult>>,
-    calls: BTreeMap<CallId, (CallSpec, Option<String>)>,
+    answers: BTreeMap<MessageId, MessageId>,
+    steps: BTreeMap<(TurnId, u32), StepResult>,
+    calls: BTreeMap<CallId, ToolCall>,
 }
 
 impl Transcript {
@@ -69,29 +69,41 @@ impl Transcript {
     pub fn take(&mut self, fact: &Fact) -> Result<(), Undecodable> {
         match fact.event()? {
             Some(Event::Conversation(ConversationEvent::MessageAdded { message, .. })) => {
-                self.answers.insert(message.assistant_message_id, message.turn_id);
+                self.answers.insert(message.assistant_message_id, message.message_id);
                 self.messages.insert(message.message_id, message);
             }
-            Some(Event::Turn(TurnEvent::StepCompleted { result, .. })) => {
+            Some(Event::Turn(TurnEvent::StepCompleted { step, result, .. })) => {
                 if let Some(turn) = fact.turn_id {
-                    self.steps.entry(turn).or_default().push(result);
+                    self.steps.insert((turn, step), result);
                 }
             }
-            Some(Event::ToolCall(event)) => self.take_call(fact, event),
-            Some(_) | None => {}
+            Some(Event::ToolCall(event)) => {
+                if let Ok(call) = fact.aggregate_id.parse() {
+                    Entity::evolve(self.calls.entry(call).or_default(), event);
+                }
+            }
+            Some(
+                Event::Workspace(_)
+                | Event::ApiKey(_)
+                | Event::Agent(_)
+                | Event::Policy(_)
+                | Event::Conversation(_)
+                | Event::Turn(_)
+                | Event::Approval(_),
+            )
+            | None => {}
         }
         Ok(())
     }
 
-    fn take_call(&mut self, fact: &Fact, event: ToolCallEvent) {
-        if let ToolCallEvent::Requested { spec, .. } = event {
-            self.calls.insert(spec.call_id, (spec, None));
-            return;
-        }
-        let known = fact.aggregate_id.parse().ok().and_then(|id: CallId| self.calls.get_mut(&id));
-        if let (Some((_, told)), Some(text)) = (known, result::told(&event)) {
-            *told = Some(text);
-        }
+    /// Takes in a turn as it was loaded.
+    pub fn take_turn(&mut self, id: TurnId, turn: &Turn) {
+        self.steps.extend(turn.results.iter().map(|(step, result)| ((id, *step), result.clone())));
+    }
+
+    /// Takes in a call as it was loaded.
+    pub fn take_call(&mut self, id: CallId, call: &ToolCall) {
+        self.calls.insert(id, call.clone());
     }
 
     /// The messages from the beginning to this person's message and what the agent has done about it so far.
@@ -100,18 +112,16 @@ impl Transcript {
         let mut at = Some(message);
         while let Some(message) = at.and_then(|id| self.messages.get(&id)) {
             path.push(message);
-            // An answer's parent is the person's message of the same turn.
-            at = message.parent_message_id.and_then(|parent| match self.answers.get(&parent) {
-                Some(turn) => self.messages.values().find(|m| m.turn_id == *turn).map(|m| m.message_id),
-                None => Some(parent),
-            });
+            // What follows an answer follows the message that was answered.
+            at = message.parent_message_id.map(|parent| *self.answers.get(&parent).unwrap_or(&parent));
         }
         path.into_iter().rev().flat_map(|message| self.of_turn(message)).collect()
     }
 
     fn of_turn(&self, message: &Message) -> Vec<Entry> {
         let mut entries = vec![Entry::User { text: message.text.clone() }];
-        for step in self.steps.get(&message.turn_id).into_iter().flatten() {
+        let turn = message.turn_id;
+        for step in self.steps.range((turn, 0)..=(turn, u32::MAX)).map(|(_, step)| step) {
             let calls = step.calls.iter().map(|call| EntryCall {
                 provider_call_id: call.provider_call_id.clone(),
                 name: call.name.clone(),
@@ -128,15 +138,12 @@ impl Transcript {
     }
 
     fn arguments(&self, call: CallId) -> Body {
-        let known = self.calls.get(&call).map(|(spec, _)| spec.input.clone());
-        known.unwrap_or_else(|| Body::Inline(serde_json::json!({})))
+        let spec = self.calls.get(&call).and_then(|call| call.spec.as_ref());
+        spec.map_or_else(|| Body::Inline(serde_json::json!({})), |spec| spec.input.clone())
     }
 
     fn result(&self, call: CallId) -> String {
-        let told = self.calls.get(&call).and_then(|(_, told)| told.clone());
+        let told = self.calls.get(&call).and_then(|call| call.told.clone());
         told.unwrap_or_else(|| "This call has no result yet.".to_owned())
     }
 }
-
-#[cfg(test)]
-mod tests;

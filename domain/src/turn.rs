@@ -7,7 +7,7 @@
 mod decide;
 mod next;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -205,7 +205,7 @@ pub struct Turn {
     pub spec: Option<TurnSpec>,
     /// Where it stands.
     pub phase: Phase,
-    /// The runner that owns it.
+    /// The runner that owns it; none while it waits.
     pub owner: Option<RunnerId>,
     /// Grows with each owner; 0 before the first.
     pub epoch: u64,
@@ -213,6 +213,8 @@ pub struct Turn {
     pub started_at: Option<DateTime<Utc>>,
     /// The current step.
     pub step: Option<Step>,
+    /// What each step gave.
+    pub results: BTreeMap<u32, StepResult>,
     /// Tokens so far.
     pub usage: Usage,
     /// Tool calls so far.
@@ -241,10 +243,12 @@ pub enum TurnEvent {
         /// When.
         at: DateTime<Utc>,
     },
-    /// Its first owner.
+    /// A runner owns it, nobody did.
     Claimed {
         /// Who.
         runner_id: RunnerId,
+        /// From 1.
+        epoch: u64,
     },
     /// Another owner, after the one before was gone.
     TakenOver {
@@ -362,21 +366,25 @@ impl Turn {
                 self.phase = Phase::Running;
                 self.started_at = Some(at);
             }
-            TurnEvent::Claimed { runner_id } => (self.owner, self.epoch) = (Some(runner_id), 1),
-            TurnEvent::TakenOver { runner_id, epoch } => (self.owner, self.epoch) = (Some(runner_id), epoch),
+            TurnEvent::Claimed { runner_id, epoch } | TurnEvent::TakenOver { runner_id, epoch } => {
+                (self.owner, self.epoch) = (Some(runner_id), epoch);
+            }
             TurnEvent::StepStarted { step, attempt } => {
                 self.step = Some(Step { number: step, attempt, phase: StepPhase::Calling });
             }
             TurnEvent::StepCompleted { step, attempt, result } => {
                 self.usage.add(result.usage);
                 self.tool_calls += result.calls.len() as u32;
-                let calls = result.calls.into_iter().map(|call| call.call_id).collect();
+                let calls = result.calls.iter().map(|call| call.call_id).collect();
+                self.results.insert(step, result);
                 self.step = Some(Step { number: step, attempt, phase: StepPhase::Answered(calls) });
             }
             TurnEvent::StepFailed { step, attempt, failure } => {
                 self.step = Some(Step { number: step, attempt, phase: StepPhase::Failed(failure) });
             }
-            TurnEvent::Paused { pause, .. } => (self.phase, self.pauses) = (Phase::Paused, pause),
+            TurnEvent::Paused { pause, .. } => {
+                (self.phase, self.pauses, self.owner) = (Phase::Paused, pause, None);
+            }
             TurnEvent::Answered { cause } => {
                 self.answers.insert(cause);
             }

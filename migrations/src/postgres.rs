@@ -178,12 +178,14 @@ async fn close(connection: PgConnection) {
 }
 
 fn explain(error: MigrateError, newest: i64) -> MigrationError {
-    match error {
-        MigrateError::VersionMissing(found) => MigrationError::Newer { store: STORE, found, wanted: newest },
-        MigrateError::VersionMismatch(version) => MigrationError::Changed { store: STORE, version },
-        MigrateError::ExecuteMigration(error, version) => {
-            MigrationError::Failed { store: STORE, version, cause: error.to_string() }
-        }
-        other => MigrationError::Unavailable { store: STORE, cause: other.to_string() },
+    if let MigrateError::VersionMissing(found) = error {
+        return MigrationError::Newer { store: STORE, found, wanted: newest };
     }
+    if let MigrateError::VersionMismatch(version) = error {
+        return MigrationError::Changed { store: STORE, version };
+    }
+    if let MigrateError::ExecuteMigration(error, version) = error {
+        return MigrationError::Failed { store: STORE, version, cause: error.to_string() };
+    }
+    MigrationError::Unavailable { store: STORE, cause: error.to_string() }
 }

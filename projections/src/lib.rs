@@ -1,1 +1,26 @@
-//! Placeholder.
+//! The read models: made from facts by projectors, one per store, and asked through [`Queries`].
+//!
+//! A [`Projector`] follows the facts from its own cursor and gives them to its [`Store`] in batches. Each store bears
+//! every repeat, so that a call has one row, one analytic row and one edge whatever was delivered how often.
+
+mod clickhouse;
+mod error;
+mod host;
+mod neo4j;
+mod page;
+mod postgres;
+mod queries;
+mod store;
+mod table;
+
+pub use clickhouse::{ClickHouse, ClickHouseOptions};
+pub use error::QueryError;
+pub use host::{Handle, Projector, ProjectorOptions, Status};
+pub use neo4j::{Neo4j, Neo4jOptions};
+pub use page::{Page, Paged};
+pub use postgres::Postgres;
+pub use queries::{
+    AgentRow, ApprovalRow, CallSummary, ConversationRow, ConversationView, DueTimer, ExecutionKind, KeyRow, MessageView,
+    Queries, StaleExecution, StepView, ToolCallRow, TurnView, WorkspaceRow,
+};
+pub use store::{Batch, Store, StoreError};

@@ -105,6 +105,15 @@ pub enum ToolCallCommand {
         /// When.
         at: DateTime<Utc>,
     },
+    /// Policy has changed since the call was cleared, and denies it now.
+    Deny {
+        /// What decided.
+        rule: String,
+        /// What, why, and what to do.
+        reason: String,
+        /// When.
+        at: DateTime<Utc>,
+    },
     /// Start an attempt.
     Start {
         /// Who runs it.
@@ -167,6 +176,7 @@ impl ToolCall {
             ToolCallCommand::Request { .. } => Ok(vec![]),
             ToolCallCommand::Clear { approval_id } => self.clear(approval_id),
             ToolCallCommand::Refuse { approval_id, refused, at } => self.refuse(spec, approval_id, refused, at),
+            ToolCallCommand::Deny { rule, reason, at } => self.deny(spec, rule, reason, at),
             ToolCallCommand::Start { runner_id, may_rerun, at } => self.start(spec, runner_id, may_rerun, at),
             ToolCallCommand::Finish { attempt, ending, at } => self.finish(spec, attempt, ending, at),
             ToolCallCommand::Cancel { reason, at } => Ok(match self.standing {
@@ -202,6 +212,22 @@ impl ToolCall {
             return self.answered_by(approval_id);
         }
         let record = self.record(spec, CallStatus::Denied, at, Some(refused.code()));
+        Ok(vec![ToolCallEvent::Denied { refused, record }])
+    }
+
+    fn deny(
+        &self,
+        spec: &CallSpec,
+        rule: String,
+        reason: String,
+        at: DateTime<Utc>,
+    ) -> Result<Vec<ToolCallEvent>, ToolCallRefusal> {
+        if let Standing::Ended(status) = self.standing {
+            return Err(ToolCallRefusal::Ended(status));
+        }
+        let judged = Self { rule, ..self.clone() };
+        let refused = Refused::Policy { reason };
+        let record = judged.record(spec, CallStatus::Denied, at, Some(refused.code()));
         Ok(vec![ToolCallEvent::Denied { refused, record }])
     }
 

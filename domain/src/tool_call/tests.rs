@@ -23,6 +23,7 @@ fn spec() -> CallSpec {
         execution_step_id: StepId(Uuid::from_u128(3)),
         place: None,
         requested_by: UserId(Uuid::from_u128(4)),
+        role: Role::Member,
     }
 }
 

@@ -135,7 +135,7 @@ impl Turn {
                 Ok(if self.cancel.is_some() { vec![] } else { vec![TurnEvent::CancelRequested { by, reason }] })
             }
             TurnCommand::Claim { runner_id } => Ok(match self.owner {
-                None => vec![TurnEvent::Claimed { runner_id }],
+                None => vec![TurnEvent::Claimed { runner_id, epoch: self.epoch + 1 }],
                 Some(owner) if owner == runner_id => vec![],
                 Some(_) => vec![TurnEvent::TakenOver { runner_id, epoch: self.epoch + 1 }],
             }),

@@ -123,7 +123,12 @@ fn cancel_comes_before_everything_also_while_paused() {
 fn budgets_end_a_turn_and_say_which() {
     let code = |budget| match answered(budget, 1).0.next(&[], at(100)) {
         Next::Fail { code, .. } => code,
-        other => format!("{other:?}"),
+        next @ (Next::Rest
+        | Next::CallModel { .. }
+        | Next::RunCalls(_)
+        | Next::Pause(_)
+        | Next::Complete
+        | Next::Cancel) => format!("{next:?}"),
     };
     assert_eq!(code(Budget { max_tokens: Some(10), ..Budget::default() }), "budget_tokens");
     assert_eq!(code(Budget { max_wall_seconds: Some(100), ..Budget::default() }), "budget_wall_seconds");

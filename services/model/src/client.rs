@@ -1,6 +1,6 @@
 //! The request itself: one POST, one stream, one answer.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use reqwest::{
     Client, Response, Url,
@@ -14,36 +14,39 @@ use crate::{
     ApiKey, Completion, Delta, ErrorCode, ModelError, ModelSettings, Request,
     assemble::Assembler,
     failure,
+    settings::origin,
     sse::{Decoder, Event},
     wire::{self, Signal},
 };
 
 /// How long usage may follow the end of the answer; some providers keep the connection open for ever.
-const TRAILER_GRACE: Duration = Duration::from_secs(5);
+const TRAILER_GRACE: Duration = Duration::from_secs(2);
 /// Bytes of an answer that does not stream.
 const WHOLE_LIMIT: usize = 8 * crate::OUTPUT_LIMIT;
 /// Bytes of a refusal that are read.
 const REFUSAL_LIMIT: usize = 64 * 1024;
 
 /// A provider, ready to be asked. Cheap to clone; its connections are shared.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ModelClient {
     http: Client,
     url: Url,
     settings: ModelSettings,
 }
 
+impl fmt::Debug for ModelClient {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ModelClient").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
 impl ModelClient {
     /// Prepares the client without connecting. Fails on an address that is none.
     pub fn new(settings: ModelSettings) -> Result<Self, ModelError> {
         let refuse = |what: String| ModelError::new(ErrorCode::BadRequest, what);
-        let address = format!("{}/chat/completions", settings.base_url.trim_end_matches('/'));
-        let url = Url::parse(&address)
-            .ok()
-            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-            .ok_or_else(|| {
-                refuse("the model URL is not an http(s) address such as http://host:port/v1".to_owned())
-            })?;
+        let url = endpoint(&settings.base_url).ok_or_else(|| {
+            refuse("the model URL is not an http(s) address such as http://host:port/v1".to_owned())
+        })?;
         // The client panics without a provider; a program that has chosen one keeps it.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder()
@@ -122,7 +125,8 @@ impl ModelClient {
         }
         let body = wire::body(request, &self.settings);
         let sent = builder.json(&body).send().await;
-        let response = sent.map_err(|error| failure::transport(&error, &self.origin(), false))?;
+        let response =
+            sent.map_err(|error| failure::transport(&error, &origin(&self.settings.base_url), false))?;
         if response.status().is_success() {
             return Ok(response);
         }
@@ -141,7 +145,10 @@ impl ModelClient {
         if finished {
             return Ok(timeout(TRAILER_GRACE, response.chunk()).await.ok().and_then(Result::ok).flatten());
         }
-        response.chunk().await.map_err(|error| failure::transport(&error, &self.origin(), true))
+        response
+            .chunk()
+            .await
+            .map_err(|error| failure::transport(&error, &origin(&self.settings.base_url), true))
     }
 
     /// A provider that does not stream sends one JSON.
@@ -173,14 +180,10 @@ impl ModelClient {
         Ok(body)
     }
 
-    /// The address without anything that could be a secret.
-    fn origin(&self) -> String {
-        self.url.origin().ascii_serialization()
-    }
-
     fn took_too_long(&self) -> ModelError {
         let seconds = self.settings.total_timeout.as_secs();
-        let message = format!("the model provider at {} took longer than {seconds} s", self.origin());
+        let message =
+            format!("the model provider at {} took longer than {seconds} s", origin(&self.settings.base_url));
         ModelError::new(ErrorCode::Timeout, message)
     }
 
@@ -191,6 +194,14 @@ impl ModelClient {
             None => message,
         }
     }
+}
+
+/// The address to post to. A query in the base, as some clouds want one, is kept.
+fn endpoint(base: &str) -> Option<Url> {
+    let mut url =
+        Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())?;
+    url.path_segments_mut().ok()?.pop_if_empty().extend(["chat", "completions"]);
+    Some(url)
 }
 
 /// Takes what an event says; true when it was the last one.

@@ -4,7 +4,7 @@
 //! arrive after status 200, streams end without saying so. This crate is where all of that stops. What
 //! leaves it is either a whole [`Completion`] or a typed [`ModelError`] with the partial text.
 //!
-//! The bytes come from `reqwest` and are cut into events by our own [`sse`] decoder, because the client
+//! The bytes come from `reqwest` and are cut into events by our own `sse` decoder, because the client
 //! libraries we tried hide what has to be known here: `[DONE]` and a cut connection look the same to their
 //! caller, a non-JSON 4xx loses its status and every error its `Retry-After`, requests are repeated out of
 //! sight, an endless line is buffered without limit, and a byte order mark makes the parser panic.

@@ -2,10 +2,11 @@
 
 use std::{fmt, time::Duration};
 
+use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
 /// A provider's settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ModelSettings {
     /// The address above `/chat/completions`, such as `https://api.openai.com/v1`.
     pub base_url: String,
@@ -36,6 +37,26 @@ impl ModelSettings {
             max_tokens_field: MaxTokensField::default(),
         }
     }
+}
+
+impl fmt::Debug for ModelSettings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ModelSettings")
+            .field("origin", &origin(&self.base_url))
+            .field("connect_timeout", &self.connect_timeout)
+            .field("read_timeout", &self.read_timeout)
+            .field("total_timeout", &self.total_timeout)
+            .field("reasoning_echo", &self.reasoning_echo)
+            .field("max_tokens_field", &self.max_tokens_field)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An address without the parts in which people put secrets: user, password, path and query.
+pub(crate) fn origin(address: &str) -> String {
+    Url::parse(address)
+        .map_or_else(|_| "an unreadable address".to_owned(), |url| url.origin().ascii_serialization())
 }
 
 /// A secret that never shows itself.

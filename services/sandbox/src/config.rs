@@ -16,6 +16,8 @@ pub struct SandboxConfig {
     pub cpus: f64,
     /// Processes and threads a program may have at once.
     pub pids: i64,
+    /// The engine's network that programs with a network join; a place to filter what they reach.
+    pub network: String,
 }
 
 impl SandboxConfig {
@@ -28,6 +30,7 @@ impl SandboxConfig {
             pool_size: 2,
             cpus: 0.5,
             pids: 128,
+            network: "bridge".to_owned(),
         }
     }
 }

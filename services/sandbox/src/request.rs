@@ -23,7 +23,7 @@ pub enum Network {
     /// It has none.
     #[default]
     Deny,
-    /// It has the engine's usual bridge network.
+    /// It joins the network that `SandboxConfig::network` names.
     Allow,
 }
 

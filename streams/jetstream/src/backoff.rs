@@ -5,7 +5,7 @@ use std::time::Duration;
 use rand::Rng;
 
 const FIRST: Duration = Duration::from_millis(50);
-const LONGEST: Duration = Duration::from_secs(2);
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// The time to wait before attempt number `attempt` (from 0): it doubles, and is drawn from its upper half.
 pub(crate) fn delay(attempt: usize) -> Duration {

@@ -18,7 +18,7 @@ use crate::bus::Bus;
 use crate::envelope;
 use crate::error::JetStreamError;
 use crate::pull::Pull;
-use crate::topology::{Durable, FACTS, ensure, stream_name};
+use crate::topology::{Durable, FACTS, find_or_make, stream_name};
 
 /// How often a durable consumer is asked how far it is.
 const LOOK: Duration = Duration::from_secs(5);
@@ -109,9 +109,15 @@ impl Work {
         }
     }
 
+    /// Stops taking until [`Self::next`] is called again. For a process that is busy for long: a message that was
+    /// taken for it in advance would wait for its `ack_wait` before somebody else gets it.
+    pub fn rest(&mut self) {
+        self.pull = None;
+    }
+
     async fn open(&self) -> Result<Pull, JetStreamError> {
         let connections = self.bus.connections();
-        let consumer = ensure(&self.bus, self.durable, self.floor.load(Ordering::Relaxed)).await?;
+        let consumer = find_or_make(&self.bus, self.durable, self.floor.load(Ordering::Relaxed)).await?;
         self.floor.fetch_max(consumer.cached_info().ack_floor.stream_sequence, Ordering::Relaxed);
         Pull::open(&consumer, self.durable.batch, connections).await
     }

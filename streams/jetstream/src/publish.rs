@@ -17,7 +17,7 @@ use crate::error::{Cause, JetStreamError};
 use crate::topology::{FACTS, stream_info, stream_name};
 
 /// Facts that are under way at a time.
-const WINDOW: usize = 1000;
+const WINDOW: usize = 500;
 
 /// Why facts were not published. Those before the one that failed may be on the stream.
 #[derive(Debug, thiserror::Error)]
@@ -80,7 +80,7 @@ impl Publisher {
     }
 
     /// Publishes facts whose `seq` ascend by one from [`Self::last_sequence`] + 1. When it returns, all of them
-    /// are on the stream. Publishing the same facts again is harmless.
+    /// are on the stream. Publishing the same facts again is refused as [`PublishError::Fenced`] and changes nothing.
     ///
     /// # Errors
     /// The first failure; see [`PublishError`].

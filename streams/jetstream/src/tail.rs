@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use async_nats::datetime::DateTime;
 use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
 use tracing::{debug, info, warn};
@@ -48,6 +49,7 @@ pub(crate) struct Tail {
     filters: Vec<String>,
     cursor: u64,
     own_numbers: bool,
+    made: Option<DateTime>,
     run: Option<Run>,
     backoff: Backoff,
 }
@@ -74,13 +76,13 @@ impl Tail {
             filters,
             cursor,
             own_numbers: false,
+            made: None,
             run: None,
             backoff: Backoff::default(),
         }
     }
 
-    /// For a stream whose numbers mean nothing elsewhere: one that is shorter than the cursor is a new one, and
-    /// is read from its start.
+    /// For a stream whose numbers mean nothing elsewhere: when it was made again, it is read from its start.
     pub(crate) fn with_own_numbers(self) -> Self {
         Self { own_numbers: true, ..self }
     }
@@ -164,9 +166,13 @@ impl Tail {
 
     async fn open(&mut self) -> Result<Opened, JetStreamError> {
         let connections = self.bus.connections();
-        let state = stream_info(&self.bus, self.stream).await?.state;
-        if self.own_numbers && state.last_sequence < self.cursor {
-            self.cursor = 0;
+        let info = stream_info(&self.bus, self.stream).await?;
+        let state = info.state;
+        if self.own_numbers {
+            let made_again = self.made.replace(info.created).is_some_and(|made| made != info.created);
+            if made_again || state.last_sequence < self.cursor {
+                self.cursor = 0;
+            }
         }
         if state.first_sequence > self.cursor + 1 {
             return Ok(Opened::Gone { next: state.first_sequence });

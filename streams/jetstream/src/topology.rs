@@ -2,14 +2,13 @@
 
 mod apply;
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 
 pub use apply::{apply, remake};
-pub(crate) use apply::{ensure, make_reader, stream_info};
+pub(crate) use apply::{find_or_make, make_reader, stream_info};
 
 use crate::bus::Bus;
 
@@ -148,26 +147,22 @@ impl Durable {
 
 /// The topology as text, for a golden file: a change of it is seen in review.
 pub fn golden() -> String {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let mut line = |words: std::fmt::Arguments<'_>| drop(text.write_fmt(words));
+    let mut lines = Vec::new();
     for stream in STREAMS {
         let Config { storage, retention, discard, max_age, duplicate_window, .. } =
             stream.config("", Settings::default());
-        line(format_args!("stream {} ({})\n", stream.name, stream.description));
-        line(format_args!("  subjects {}\n", stream.subjects));
-        line(format_args!("  storage {storage:?}, retention {retention:?}, discard {discard:?}\n"));
-        line(format_args!("  max_age {max_age:?}, duplicate_window {duplicate_window:?}\n"));
+        lines.push(format!("stream {} ({})", stream.name, stream.description));
+        lines.push(format!("  subjects {}", stream.subjects));
+        lines.push(format!("  storage {storage:?}, retention {retention:?}, discard {discard:?}"));
+        lines.push(format!("  max_age {max_age:?}, duplicate_window {duplicate_window:?}"));
     }
     for durable in DURABLES {
         let pull::Config { ack_policy, ack_wait, max_deliver, max_ack_pending, filter_subjects, .. } =
             durable.config("", DeliverPolicy::All);
-        line(format_args!("consumer {} on {} ({})\n", durable.name, FACTS.name, durable.description));
-        for filter in filter_subjects {
-            line(format_args!("  filter {filter}\n"));
-        }
-        line(format_args!("  ack {ack_policy:?} within {ack_wait:?}, max_deliver {max_deliver}\n"));
-        line(format_args!("  max_ack_pending {max_ack_pending}, batch {}\n", durable.batch));
+        lines.push(format!("consumer {} on {} ({})", durable.name, FACTS.name, durable.description));
+        lines.extend(filter_subjects.iter().map(|filter| format!("  filter {filter}")));
+        lines.push(format!("  ack {ack_policy:?} within {ack_wait:?}, max_deliver {max_deliver}"));
+        lines.push(format!("  max_ack_pending {max_ack_pending}, batch {}", durable.batch));
     }
-    text
+    lines.join("\n") + "\n"
 }

@@ -72,7 +72,7 @@ pub enum JournalError {
 
 impl From<sqlx::Error> for JournalError {
     fn from(source: sqlx::Error) -> Self {
-        if is_transient(&source) { Self::Unavailable { source } } else { Self::Database { source } }
+        if may_pass(&source) { Self::Unavailable { source } } else { Self::Database { source } }
     }
 }
 
@@ -98,21 +98,21 @@ impl JournalError {
 }
 
 /// Connection failures, an exhausted or closed pool, and a server that is starting, stopping, full or slow.
-fn is_transient(error: &sqlx::Error) -> bool {
-    match error {
-        sqlx::Error::Io(_)
-        | sqlx::Error::Tls(_)
-        | sqlx::Error::Protocol(_)
-        | sqlx::Error::PoolTimedOut
-        | sqlx::Error::PoolClosed
-        | sqlx::Error::WorkerCrashed => true,
-        sqlx::Error::Database(_) => {
-            code(error).is_some_and(|code| {
-                code.starts_with("08") || code.starts_with("53") || code.starts_with("57")
-            }) || code(error).as_deref() == Some("55P03")
-        }
-        _ => false,
-    }
+fn may_pass(error: &sqlx::Error) -> bool {
+    let code = code(error).unwrap_or_default();
+    code.starts_with("08")
+        || code.starts_with("53")
+        || code.starts_with("57")
+        || code == "55P03"
+        || matches!(
+            error,
+            sqlx::Error::Io(_)
+                | sqlx::Error::Tls(_)
+                | sqlx::Error::Protocol(_)
+                | sqlx::Error::PoolTimedOut
+                | sqlx::Error::PoolClosed
+                | sqlx::Error::WorkerCrashed
+        )
 }
 
 /// The SQLSTATE of a server's refusal.

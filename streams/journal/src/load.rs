@@ -1,8 +1,8 @@
 //! An aggregate's state, folded from its events by cqrs-es over postgres-es.
 
 use cqrs_es::persist::{EventUpcaster, PersistedEventStore, SerializedEvent};
-use cqrs_es::{AggregateError, EventStore};
-use oxagen_domain::{Entity, upcast};
+use cqrs_es::{AggregateError, EventEnvelope, EventStore};
+use oxagen_domain::{Entity, Metadata, Scope, upcast};
 use postgres_es::PostgresEventRepository;
 
 use crate::error::JournalError;
@@ -15,6 +15,8 @@ pub struct Loaded<A> {
     pub state: A,
     /// Number of its events; 0 means that it does not exist.
     pub version: u64,
+    /// Whose it is, by its first event; none if it does not exist.
+    pub scope: Option<Scope>,
 }
 
 impl Journal {
@@ -27,11 +29,21 @@ impl Journal {
             PostgresEventRepository::new(self.pool().clone()).with_tables("journal.events", "journal.none");
         let store =
             PersistedEventStore::<_, A>::new_event_store(events).with_upcasters(vec![Box::new(Upcasts)]);
-        let context = self
-            .bounded(async { store.load_aggregate(id).await.map_err(|error| refused::<A>(id, error)) })
+        let events = self
+            .bounded(async { store.load_events(id).await.map_err(|error| refused::<A>(id, error)) })
             .await?;
-        Ok(Loaded { state: context.aggregate, version: context.current_sequence as u64 })
+        let mut loaded = Loaded { state: A::default(), version: 0, scope: scope(events.first()) };
+        for event in events {
+            loaded.version = event.sequence as u64;
+            loaded.state.evolve(event.payload);
+        }
+        Ok(loaded)
     }
+}
+
+fn scope<A: Entity>(first: Option<&EventEnvelope<A>>) -> Option<Scope> {
+    let metadata = first?.metadata.clone().into_iter().collect();
+    Metadata::from_map(&metadata).ok().map(|metadata| metadata.scope)
 }
 
 /// The domain's upcasts, in the form that cqrs-es asks for.

@@ -16,9 +16,13 @@ pub(crate) struct Chosen {
 pub(crate) fn choose(script: &Script, body: &Value) -> Result<Chosen, String> {
     let conversation = Conversation::of(body);
     let step = conversation.turn_step();
-    let found = script.0.iter().enumerate().find(|(_, scenario)| matches(&scenario.r#match, conversation, body));
+    let found =
+        script.0.iter().enumerate().find(|(_, scenario)| matches(&scenario.r#match, conversation, body));
     let Some((at, scenario)) = found else {
-        return Err(format!("no scenario of the script matches, at step {step} of {:?}", conversation.last_user()));
+        return Err(format!(
+            "no scenario of the script matches, at step {step} of {:?}",
+            conversation.last_user()
+        ));
     };
     let label = scenario.name.clone().unwrap_or_else(|| at.to_string());
     match reply_at(scenario, step) {
@@ -73,7 +77,9 @@ mod tests {
             json!({"role": "assistant", "content": "x"}),
             json!({"role": "user", "content": [{"type": "text", "text": "now blue"}]}),
         ];
-        let text = |messages: &[Value]| choose(&script, &json!({"messages": messages})).map(|chosen| chosen.reply.text);
+        let text = |messages: &[Value]| {
+            choose(&script, &json!({"messages": messages})).map(|chosen| chosen.reply.text)
+        };
         assert_eq!(text(&messages), Ok("b0".to_owned()));
         messages.push(json!({"role": "assistant", "content": null}));
         assert_eq!(text(&messages), Ok("b1".to_owned()));

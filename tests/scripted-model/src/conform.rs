@@ -27,7 +27,9 @@ fn check_tools(tools: &[Value]) -> Result<(), String> {
             return Err(format!("tools[{at}].function.name {name:?} is used twice"));
         }
         if tool["function"]["parameters"]["type"] != "object" {
-            return Err(format!("tools[{at}].function.parameters: schema must have type 'object' at its root"));
+            return Err(format!(
+                "tools[{at}].function.parameters: schema must have type 'object' at its root"
+            ));
         }
     }
     Ok(())
@@ -40,12 +42,17 @@ fn check_messages(messages: &[Value]) -> Result<(), String> {
         if role == "tool" {
             let id = message["tool_call_id"].as_str().unwrap_or_default();
             let place = open.iter().position(|wanted| *wanted == id);
-            let place = place.ok_or_else(|| format!("messages[{at}]: tool_call_id {id:?} answers no preceding tool call"))?;
+            let place = place.ok_or_else(|| {
+                format!("messages[{at}]: tool_call_id {id:?} answers no preceding tool call")
+            })?;
             open.remove(place);
             continue;
         }
         if !open.is_empty() {
-            return Err(format!("messages[{at}]: these tool_call_ids have no tool message: {}", open.join(", ")));
+            return Err(format!(
+                "messages[{at}]: these tool_call_ids have no tool message: {}",
+                open.join(", ")
+            ));
         }
         match role {
             "system" | "developer" | "user" => {}
@@ -53,7 +60,11 @@ fn check_messages(messages: &[Value]) -> Result<(), String> {
             other => return Err(format!("messages[{at}]: unknown role {other:?}")),
         }
     }
-    if open.is_empty() { Ok(()) } else { Err(format!("these tool_call_ids have no tool message: {}", open.join(", "))) }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("these tool_call_ids have no tool message: {}", open.join(", ")))
+    }
 }
 
 fn calls_of(at: usize, message: &Value) -> Result<Vec<&str>, String> {

@@ -20,8 +20,8 @@ use anyhow::Context;
 use tokio::{net::TcpListener, task::JoinHandle};
 
 pub use script::{Call, Cut, CutHow, Match, OneOrMany, Reply, Scenario, Script, Slice};
-pub use server::{Outcome, Recorded};
 use server::Shared;
+pub use server::{Outcome, Recorded};
 
 /// A scripted provider that runs inside this process until it is dropped.
 #[derive(Debug)]
@@ -39,7 +39,8 @@ impl ScriptedModel {
 
     /// Starts with the default script at this address.
     pub async fn listen(address: SocketAddr) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
+        let listener =
+            TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared::new(Script::builtin()?));
         let router = server::router(Arc::clone(&shared));

@@ -50,10 +50,10 @@ fn look_up(path: &str, conversation: Conversation<'_>) -> String {
 fn walk(source: &str, fields: &str) -> String {
     let Ok(mut value) = serde_json::from_str::<Value>(source) else { return String::new() };
     for field in fields.split('.') {
-        value = match &value {
-            Value::Array(items) => items.iter().filter_map(|item| find(item, field)).cloned().collect(),
-            other => find(other, field).cloned().unwrap_or_default(),
-        };
+        let each: Option<Value> = value
+            .as_array()
+            .map(|items| items.iter().filter_map(|item| find(item, field)).cloned().collect());
+        value = each.or_else(|| find(&value, field).cloned()).unwrap_or_default();
     }
     say(&value)
 }
@@ -61,7 +61,9 @@ fn walk(source: &str, fields: &str) -> String {
 /// A field of this name, here or deeper.
 fn find<'a>(value: &'a Value, field: &str) -> Option<&'a Value> {
     match value {
-        Value::Object(fields) => fields.get(field).or_else(|| fields.values().find_map(|inner| find(inner, field))),
+        Value::Object(fields) => {
+            fields.get(field).or_else(|| fields.values().find_map(|inner| find(inner, field)))
+        }
         Value::Array(items) => items.iter().find_map(|inner| find(inner, field)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
@@ -84,8 +86,10 @@ mod tests {
 
     #[test]
     fn results_are_looked_into() {
-        let result = json!({"status": "completed", "output": {"stdout": "1\n2\n832040\n", "exitCode": 0}}).to_string();
-        let body = json!({"messages": [{"role": "user", "content": "go"}, {"role": "tool", "content": result}]});
+        let result =
+            json!({"status": "completed", "output": {"stdout": "1\n2\n832040\n", "exitCode": 0}}).to_string();
+        let body =
+            json!({"messages": [{"role": "user", "content": "go"}, {"role": "tool", "content": result}]});
         let said = |text: &str| fill(text, Conversation::of(&body));
         assert_eq!(said("{{lastUser}}: {{lastToolResult.stdout.lastLine}}!"), "go: 832040!");
         assert_eq!(said("{{lastToolResult.note | lastToolResult.exitCode}}"), "0");

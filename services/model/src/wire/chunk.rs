@@ -97,7 +97,7 @@ fn piece(call: &Value) -> Piece {
     let arguments = match &function["arguments"] {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
-        whole => whole.to_string(),
+        whole @ (Value::Object(_) | Value::Array(_) | Value::Bool(_) | Value::Number(_)) => whole.to_string(),
     };
     Piece {
         index: call["index"].as_u64(),

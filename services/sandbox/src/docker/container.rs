@@ -71,7 +71,7 @@ fn confinement(config: &SandboxConfig, profile: Profile) -> HostConfig {
     let (network, dns) = match profile.network {
         // Without a network the engine would still copy the host's name servers into the container.
         Network::Deny => ("none", Some(vec!["127.0.0.1".to_owned()])),
-        Network::Allow => ("bridge", None),
+        Network::Allow => (config.network.as_str(), None),
     };
     HostConfig {
         network_mode: Some(network.to_owned()),

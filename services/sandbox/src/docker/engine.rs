@@ -164,15 +164,15 @@ impl Engine {
 
     /// What a failed request means.
     pub(crate) fn failed_to(&self, doing: &'static str) -> impl Fn(EngineError) -> SandboxError {
-        move |cause| match &cause {
-            EngineError::DockerResponseServerError { status_code: 404, message }
-                if message.contains("such image") =>
-            {
-                SandboxError::ImageMissing { image: self.config.image.clone(), address: self.address.clone() }
+        move |cause| {
+            let address = self.address.clone();
+            if is_missing_image(&cause) {
+                SandboxError::ImageMissing { image: self.config.image.clone(), address }
+            } else if is_connection(&cause) {
+                SandboxError::Unreachable { address, cause }
+            } else {
+                SandboxError::Engine { doing, cause }
             }
-            EngineError::DockerResponseServerError { .. } => SandboxError::Engine { doing, cause },
-            _ if is_connection(&cause) => SandboxError::Unreachable { address: self.address.clone(), cause },
-            _ => SandboxError::Engine { doing, cause },
         }
     }
 
@@ -196,6 +196,11 @@ pub(crate) fn status(error: &EngineError) -> Option<u16> {
     } else {
         None
     }
+}
+
+fn is_missing_image(error: &EngineError) -> bool {
+    let text = if let EngineError::DockerResponseServerError { message, .. } = error { message } else { "" };
+    status(error) == Some(404) && text.to_lowercase().contains("such image")
 }
 
 fn is_connection(error: &EngineError) -> bool {

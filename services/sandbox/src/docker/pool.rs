@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -14,38 +14,47 @@ use crate::docker::engine::Engine;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// The warm pool: a bounded queue of container ids, which a task keeps full.
+/// The warm pool, which a task keeps full.
 pub(crate) struct Pool {
-    ready: Option<Arc<Mutex<mpsc::Receiver<String>>>>,
+    ready: Arc<Mutex<mpsc::UnboundedReceiver<Warm>>>,
+}
+
+/// A container that nobody used.
+pub(crate) struct Warm {
+    pub(crate) id: String,
+    /// Its place in the pool. The pool makes the next container when this is dropped, which is best done when the
+    /// program has started: until then the two would only slow each other down.
+    pub(crate) place: OwnedSemaphorePermit,
 }
 
 impl Pool {
     /// Starts to fill the pool, until `closing`; then the unused containers are removed.
     pub(crate) fn start(engine: Arc<Engine>, tasks: &TaskTracker, closing: CancellationToken) -> Self {
-        if engine.config.pool_size == 0 {
-            return Self { ready: None };
-        }
-        let (made, ready) = mpsc::channel(engine.config.pool_size);
+        let (made, ready) = mpsc::unbounded_channel();
         let ready = Arc::new(Mutex::new(ready));
+        let places = Arc::new(Semaphore::new(engine.config.pool_size));
         let rest = Arc::clone(&ready);
         tasks.spawn(async move {
-            // Only the wait between two containers is broken off: a container half made would be nobody's.
-            while let Some(Ok(place)) = closing.run_until_cancelled(made.reserve()).await {
+            // Only the waits are broken off: a container half made would be nobody's.
+            while let Some(Ok(place)) = closing.run_until_cancelled(Arc::clone(&places).acquire_owned()).await
+            {
                 let Some(id) = make(&engine, &closing).await else { break };
-                place.send(id);
+                if made.send(Warm { id, place }).is_err() {
+                    break;
+                }
             }
             let mut rest = rest.lock().await;
             rest.close();
-            while let Ok(id) = rest.try_recv() {
-                engine.remove(&id).await;
+            while let Ok(warm) = rest.try_recv() {
+                engine.remove(&warm.id).await;
             }
         });
-        Self { ready: Some(ready) }
+        Self { ready }
     }
 
-    /// A container that nobody used, if one is ready. It may have died while it waited.
-    pub(crate) async fn take(&self) -> Option<String> {
-        self.ready.as_ref()?.lock().await.try_recv().ok()
+    /// A container, if one is ready. It may have died while it waited.
+    pub(crate) async fn take(&self) -> Option<Warm> {
+        self.ready.lock().await.try_recv().ok()
     }
 }
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bollard::errors::Error as EngineError;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::docker::container::{Origin, Profile};
 use crate::docker::engine::Engine;
-use crate::docker::pool::Pool;
+use crate::docker::pool::{Pool, Warm};
 use crate::docker::program::{Program, launch};
 use crate::{Channel, Chunk, EffectiveLimits, RunOutcome, RunRequest, SandboxError};
 
@@ -33,6 +33,16 @@ pub(crate) struct Runs {
 struct Prepared {
     container: String,
     exec: String,
+    /// Given back when the program is in place.
+    pool_place: Option<OwnedSemaphorePermit>,
+}
+
+/// How a program ended, as far as its output does not tell.
+struct End {
+    ending: Ending,
+    duration: Duration,
+    /// Whether it had as many processes as it may have.
+    crowded: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,10 +66,20 @@ impl Runs {
     ) -> Result<RunOutcome, SandboxError> {
         let archive =
             crate::archive::pack(&request).map_err(|error| self.setup_failed(&error.to_string()))?;
-        let prepared = self.prepare(&request, archive.len()).await?;
-        let outcome = self.watch(&prepared, &request, archive, (viewer, cancel)).await;
-        self.engine.remove(&prepared.container).await;
-        outcome
+        let mut prepared = self.prepare(&request, archive.len()).await?;
+        let watched = self.watch(&mut prepared, &request, archive, (viewer, cancel)).await;
+        let removed = self.engine.remove(&prepared.container);
+        let (mut program, end) = match watched {
+            Ok(watched) => watched,
+            Err(error) => {
+                removed.await;
+                return Err(error);
+            }
+        };
+        if let (Err(_), ()) = tokio::join!(timeout(AFTERMATH, program.flush()), removed) {
+            tracing::warn!("the reader of a program's output does not keep up, the rest is dropped");
+        }
+        Ok(self.outcome(&request, program, end))
     }
 
     /// A container for the request: a warm one if there is one and it still lives, else one made now.
@@ -67,13 +87,13 @@ impl Runs {
         let name = format!("oxagen-{}", request.call_id);
         let profile = Profile::of(request);
         if profile == Profile::DEFAULT {
-            while let Some(container) = self.pool.take().await {
+            while let Some(Warm { id: container, place }) = self.pool.take().await {
                 let (renamed, exec) = tokio::join!(
                     self.engine.rename(&container, &name),
                     self.create_exec(&container, request, archive_len)
                 );
                 match renamed.and(exec) {
-                    Ok(exec) => return Ok(Prepared { container, exec }),
+                    Ok(exec) => return Ok(Prepared { container, exec, pool_place: Some(place) }),
                     Err(error) => {
                         tracing::warn!(container, %error, "a warm container cannot be used");
                         self.engine.remove(&container).await;
@@ -83,7 +103,7 @@ impl Runs {
         }
         let container = self.engine.create(&name, profile, Origin::Cold).await?;
         match self.create_exec(&container, request, archive_len).await {
-            Ok(exec) => Ok(Prepared { container, exec }),
+            Ok(exec) => Ok(Prepared { container, exec, pool_place: None }),
             Err(error) => {
                 self.engine.remove(&container).await;
                 Err(error)
@@ -104,24 +124,26 @@ impl Runs {
     /// Starts the program and stays with it to its end.
     async fn watch(
         &self,
-        prepared: &Prepared,
+        prepared: &mut Prepared,
         request: &RunRequest,
         mut input: Vec<u8>,
         (viewer, cancel): (mpsc::Sender<Chunk>, CancellationToken),
-    ) -> Result<RunOutcome, SandboxError> {
+    ) -> Result<(Program, End), SandboxError> {
         input.extend_from_slice(request.stdin.as_deref().unwrap_or_default().as_bytes());
-        let Prepared { container, exec } = prepared;
+        let Prepared { container, exec, pool_place } = prepared;
         let mut program = Program::start(&self.engine, container, exec, input, viewer).await?;
         let in_place = tokio::select! {
             biased;
-            () = cancel.cancelled() => None,
+            () = cancel.cancelled() => true,
             () = sleep(SETUP_LIMIT) => return Err(self.setup_failed("it took over a minute")),
-            ready = program.until_ready() => Some(ready.map_err(|error| self.setup_failed(&error.to_string()))?),
+            ready = program.until_ready() => ready.map_err(lost)?,
         };
-        if in_place == Some(false) {
-            program.transcript.finish();
+        if !in_place {
+            // An exit code tells that the launcher gave up; without one the engine went away, and who knows when.
+            self.exit_code(exec).await.map_err(lost)?;
             return Err(self.setup_failed(program.transcript.stderr().trim()));
         }
+        drop(pool_place.take());
         let begun = Instant::now();
         let ending = tokio::select! {
             biased;
@@ -139,17 +161,17 @@ impl Runs {
         let duration = begun.elapsed();
         let crowded = self.is_crowded(container, ending).await;
         self.settle(&mut program, container, ending).await;
-        Ok(self.outcome(request, program, (ending, duration, crowded)))
+        Ok((program, End { ending, duration, crowded }))
     }
 
     /// Waits for the program's end and returns its exit code.
     async fn until_exit(&self, program: &mut Program, exec: &str) -> Result<i64, SandboxError> {
-        program.until_end().await.map_err(|cause| SandboxError::Lost { cause })?;
+        program.until_end().await.map_err(lost)?;
         // The output ends a little before the engine knows the exit code, or much before it if the program closed
         // its output and went on. The engine has no event for it that would not come later still.
         let mut pause = Duration::from_millis(2);
         loop {
-            if let Some(code) = self.exit_code(exec).await.map_err(|cause| SandboxError::Lost { cause })? {
+            if let Some(code) = self.exit_code(exec).await.map_err(lost)? {
                 return Ok(code);
             }
             sleep(pause).await;
@@ -186,20 +208,10 @@ impl Runs {
         if ending == Ending::Exited(KILLED) {
             timeout(OOM_NEWS, program.until_memory_kill()).await.ok();
         }
-        if timeout(AFTERMATH, program.flush()).await.is_err() {
-            tracing::warn!(
-                container,
-                "the reader of a program's output does not keep up, the rest is dropped"
-            );
-        }
     }
 
-    fn outcome(
-        &self,
-        request: &RunRequest,
-        program: Program,
-        (ending, duration, crowded): (Ending, Duration, bool),
-    ) -> RunOutcome {
+    fn outcome(&self, request: &RunRequest, program: Program, end: End) -> RunOutcome {
+        let End { ending, duration, crowded } = end;
         let limits = EffectiveLimits {
             timeout_ms: millis(request.timeout),
             memory_mb: request.memory_mib,
@@ -247,6 +259,10 @@ impl Runs {
         let detail = if detail.is_empty() { "it ended without a word" } else { detail };
         SandboxError::Setup { image: self.engine.config.image.clone(), detail: detail.to_owned() }
     }
+}
+
+fn lost(cause: EngineError) -> SandboxError {
+    SandboxError::Lost { cause }
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -12,6 +12,9 @@ use super::{DURABLES, Durable, FACTS, GIVEN_AGAIN, LIVE, Settings, Stream, strea
 use crate::bus::Bus;
 use crate::error::{Cause, JetStreamError};
 
+/// What the server answers while it starts, elects a leader or is short of something.
+const NOT_READY: usize = 503;
+
 /// Makes what is missing and updates what differs. `head` is the journal's last `seq`: a facts stream that is
 /// not there begins near it. Harmless to repeat, and safe beside another process that does the same.
 ///
@@ -23,7 +26,7 @@ pub async fn apply(bus: &Bus, head: u64, settings: Settings) -> Result<(), JetSt
     make_stream(bus, &FACTS, settings, (first > 1).then_some(first)).await?;
     make_stream(bus, &LIVE, settings, None).await?;
     for durable in DURABLES {
-        ensure(bus, durable, 0).await?;
+        update(bus, durable).await?;
     }
     Ok(())
 }
@@ -87,17 +90,15 @@ async fn make_stream(
         Err(error) => return Err(error),
     };
     made.map_err(|error| {
-        let answer = match error.kind() {
-            CreateStreamErrorKind::JetStream(answer) => Some(answer),
-            _ => None,
-        };
+        let answer =
+            if let CreateStreamErrorKind::JetStream(answer) = error.kind() { Some(answer) } else { None };
         failed(format!("making the stream {}", stream_name(bus, stream)), answer, error)
     })
 }
 
-/// The durable consumer as listed: found, updated, or made anew after `floor`, up to which all of its messages
-/// are known to be acknowledged (0: begin with the stream's first message).
-pub(crate) async fn ensure(
+/// The durable consumer as it is on the server, or made anew after `floor`, up to which all of its messages are
+/// known to be acknowledged (0: begin with the stream's first message).
+pub(crate) async fn find_or_make(
     bus: &Bus,
     durable: &Durable,
     floor: u64,
@@ -110,22 +111,16 @@ pub(crate) async fn ensure(
     };
     let error = match handle.consumer_info(durable.name).await {
         Ok(found) => {
-            // Where it began cannot be changed afterwards.
             let config = durable.config(bus.prefix(), found.config.deliver_policy);
-            return handle.update_consumer(config).await.map_err(|error| {
-                let answer = match error.kind() {
-                    ConsumerUpdateErrorKind::JetStream(answer) => Some(answer),
-                    _ => None,
-                };
-                failed(doing, answer, error)
-            });
+            return Ok(Consumer::new(config, found, bus.context().clone()));
         }
         Err(error) => error,
     };
-    match error.kind() {
-        ConsumerInfoErrorKind::NotFound => {}
-        ConsumerInfoErrorKind::StreamNotFound => return Err(JetStreamError::NoStream { stream }),
-        _ => return Err(JetStreamError::unavailable(doing, error)),
+    if error.kind() == ConsumerInfoErrorKind::StreamNotFound {
+        return Err(JetStreamError::NoStream { stream });
+    }
+    if error.kind() != ConsumerInfoErrorKind::NotFound {
+        return Err(JetStreamError::unavailable(doing, error));
     }
     let policy = match floor {
         0 => DeliverPolicy::All,
@@ -136,15 +131,27 @@ pub(crate) async fn ensure(
         Ok(made) => return Ok(made),
         Err(error) => error,
     };
-    match error.kind() {
+    if error.kind() == ConsumerCreateStrictErrorKind::AlreadyExists {
         // Another process was faster.
-        ConsumerCreateStrictErrorKind::AlreadyExists => {
-            let found = handle.get_consumer(durable.name).await;
-            found.map_err(|cause| JetStreamError::unavailable(doing, cause))
-        }
-        ConsumerCreateStrictErrorKind::JetStream(answer) => Err(failed(doing, Some(answer), error)),
-        _ => Err(failed(doing, None, error)),
+        let found = handle.get_consumer(durable.name).await;
+        return found.map_err(|cause| JetStreamError::unavailable(doing, cause));
     }
+    let answer =
+        if let ConsumerCreateStrictErrorKind::JetStream(answer) = error.kind() { Some(answer) } else { None };
+    Err(failed(doing, answer, error))
+}
+
+/// Makes a consumer that is on the server agree with the list. Where it began cannot be changed afterwards.
+async fn update(bus: &Bus, durable: &Durable) -> Result<(), JetStreamError> {
+    let found = find_or_make(bus, durable, 0).await?;
+    let info = found.cached_info();
+    let config = durable.config(bus.prefix(), info.config.deliver_policy);
+    let updated = bus.context().update_consumer_on_stream(config, &info.stream_name).await;
+    updated.map(drop).map_err(|error| {
+        let answer =
+            if let ConsumerUpdateErrorKind::JetStream(answer) = error.kind() { Some(answer) } else { None };
+        failed(format!("updating the consumer {} of {}", durable.name, info.stream_name), answer, error)
+    })
 }
 
 /// A named consumer without acknowledgements that vanishes with its reader.
@@ -156,18 +163,16 @@ pub(crate) async fn make_reader(
     let stream = stream_name(bus, stream);
     let made = bus.context().create_consumer_on_stream(config, &stream).await;
     made.map_err(|error| {
-        let answer = match error.kind() {
-            ConsumerErrorKind::JetStream(answer) => Some(answer),
-            _ => None,
-        };
+        let answer =
+            if let ConsumerErrorKind::JetStream(answer) = error.kind() { Some(answer) } else { None };
         failed(format!("making a reader of {stream}"), answer, error)
     })
 }
 
-/// A server that is at fault, or silent, may be asked again; one that says no may not.
+/// A server that is not ready, or silent, may be asked again; one that says no may not.
 fn failed(doing: String, answer: Option<Answer>, cause: impl Into<Cause>) -> JetStreamError {
     match answer {
-        Some(answer) if answer.code() < 500 => JetStreamError::refused(doing, cause),
+        Some(answer) if answer.code() != NOT_READY => JetStreamError::refused(doing, cause),
         Some(_) | None => JetStreamError::unavailable(doing, cause),
     }
 }

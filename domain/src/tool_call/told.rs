@@ -1,7 +1,7 @@
 //! What the model is told of a call's end.
 
 use crate::body::Body;
-use crate::tool_call::{CallError, Refused, ToolCallEvent};
+use super::{CallError, Refused, ToolCallEvent};
 
 /// Bytes of a large result's beginning that the model is shown.
 const HEAD: usize = 12 * 1024;
@@ -56,5 +56,18 @@ fn refusal(refused: &Refused) -> String {
         Refused::Person { note: Some(note), .. } => format!("A person refused this call and said: {note}"),
         Refused::Person { note: None, .. } => "A person refused this call and gave no reason.".to_owned(),
         Refused::Expiry => "Nobody answered the approval of this call in time, so it did not run.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::excerpt;
+
+    #[test]
+    fn an_excerpt_never_cuts_a_character_and_says_what_is_left_out() {
+        let text = "🦉".repeat(20_000);
+        let short = excerpt(&text, "abc");
+        assert!(short.len() < 20_000 && short.contains("of 80000 bytes are left out") && short.contains("object abc"));
+        assert!(short.starts_with('🦉') && short.ends_with('🦉'));
     }
 }

@@ -1,0 +1,25 @@
+//! One file per intention.
+
+mod advance_turn;
+mod authenticate;
+mod cancel;
+mod create_workspace;
+mod edit_conversation;
+mod expire_approval;
+mod finish_turn;
+mod keys;
+mod publish_agent;
+mod react;
+mod request_call;
+mod resolve_approval;
+mod run_call;
+mod start_turn;
+
+pub use advance_turn::{AdvanceTurn, StepAnswer};
+pub use create_workspace::{NewWorkspace, WorkspaceReceipt};
+pub use keys::{IssuedKey, NewKey};
+pub use publish_agent::{AgentReceipt, NewAgent};
+pub use request_call::{CallReceipt, RequestCall};
+pub use resolve_approval::{Answer, ApprovalReceipt};
+pub use run_call::{CallStart, StartedCall};
+pub use start_turn::{StartTurn, TurnReceipt};

@@ -1,0 +1,60 @@
+//! A person cancels a turn or a call outside a turn.
+
+use chrono::Utc;
+use oxagen_domain::tool_call::{Standing, ToolCall, ToolCallCommand};
+use oxagen_domain::turn::{Turn, TurnCommand};
+use oxagen_domain::{Approval, ApprovalCommand, CallId, Right, TurnId};
+
+use crate::{Caller, Code, CommandError, Commands};
+
+impl Commands {
+    /// Asks for a turn's end. Whoever runs it cancels what is open and ends it; a paused one is woken for that.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`], [`Code::TurnEnded`], [`Code::Forbidden`], [`Code::Unavailable`].
+    pub async fn cancel_turn(&self, caller: &Caller, turn: TurnId, reason: String) -> Result<(), CommandError> {
+        caller.must(Right::Act)?;
+        let mut rounds = self.rounds();
+        loop {
+            let bare = caller.context(None, Some(turn));
+            let mut look = self.unit(&bare, &rounds);
+            let found = look.owned::<Turn>(&turn.to_string(), "turn").await?;
+            let context = caller.context(found.state.spec.map(|spec| spec.conversation_id), Some(turn));
+            let mut unit = self.unit(&context, &rounds);
+            let command = TurnCommand::RequestCancel { by: caller.user, reason: reason.clone() };
+            unit.decide::<Turn>(&turn.to_string(), command).await?;
+            if unit.commit(&mut rounds).await?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Cancels a call outside a turn; a call in a turn is cancelled with its turn.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`], [`Code::CallEnded`], [`Code::Conflict`] for a call in a turn, [`Code::Forbidden`],
+    /// [`Code::Unavailable`].
+    pub async fn cancel_call(&self, caller: &Caller, call: CallId, reason: String) -> Result<(), CommandError> {
+        caller.must(Right::Act)?;
+        let (context, mut rounds) = (caller.context(None, None), self.rounds());
+        loop {
+            let mut unit = self.unit(&context, &rounds);
+            let found = unit.owned::<ToolCall>(&call.to_string(), "call").await?.state;
+            if let Some(place) = found.spec.and_then(|spec| spec.place) {
+                let text = format!("this call belongs to turn {}: cancel that turn", place.turn_id);
+                return Err(CommandError::new(Code::Conflict, text));
+            }
+            if let Standing::Ended(status) = found.standing {
+                return Err(oxagen_domain::tool_call::ToolCallRefusal::Ended(status).into());
+            }
+            let command = ToolCallCommand::Cancel { reason: reason.clone(), at: Utc::now() };
+            unit.decide::<ToolCall>(&call.to_string(), command).await?;
+            if let Standing::Held(approval) = found.standing {
+                unit.decide::<Approval>(&approval.to_string(), ApprovalCommand::Supersede).await?;
+            }
+            if unit.commit(&mut rounds).await?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! API keys: made and shown once, revoked.
+
+use oxagen_domain::capability::Flaw;
+use oxagen_domain::{ApiKey, ApiKeyCommand, ApiKeyId, KeyRecord, Right, Role, UserId};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{Caller, Code, CommandError, Commands, secret};
+
+/// A key to make.
+#[derive(Clone, Debug)]
+pub struct NewKey {
+    /// A name for people: 1 to 200 characters.
+    pub name: String,
+    /// What it may do.
+    pub role: Role,
+    /// Whom it stands for; none for somebody new.
+    pub user_id: Option<UserId>,
+}
+
+/// A key that was made. The secret is shown this once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IssuedKey {
+    /// The key.
+    pub key_id: ApiKeyId,
+    /// Its text.
+    pub secret: String,
+    /// Its name.
+    pub name: String,
+    /// What it may do.
+    pub role: Role,
+    /// Whom it stands for.
+    pub user_id: UserId,
+}
+
+impl IssuedKey {
+    /// Makes the text of a key and what is kept of it.
+    pub(crate) fn make(key: NewKey) -> (Self, KeyRecord) {
+        let (key_id, user_id) = (ApiKeyId(Uuid::now_v7()), key.user_id.unwrap_or_else(|| UserId(Uuid::now_v7())));
+        let secret = secret::make(key_id);
+        let record =
+            KeyRecord { key_id, name: key.name.clone(), user_id, role: key.role, hash: secret::hash(&secret) };
+        (Self { key_id, secret, name: key.name, role: key.role, user_id }, record)
+    }
+}
+
+impl Commands {
+    /// Makes a key in the caller's workspace. Only an owner makes owners.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`], [`Code::InvalidInput`], [`Code::Unavailable`].
+    pub async fn create_key(&self, caller: &Caller, key: NewKey) -> Result<IssuedKey, CommandError> {
+        caller.must(Right::Administer)?;
+        if key.role == Role::Owner && caller.role != Role::Owner {
+            return Err(CommandError::new(Code::Forbidden, "only an owner makes keys with the role `owner`"));
+        }
+        if key.name.trim().is_empty() || key.name.chars().count() > 200 {
+            return Err(CommandError::invalid(vec![Flaw::new("/name", "a name has 1 to 200 characters".to_owned())]));
+        }
+        let (issued, record) = IssuedKey::make(key);
+        let (context, mut rounds) = (caller.context(None, None), self.rounds());
+        loop {
+            let mut unit = self.unit(&context, &rounds);
+            let id = issued.key_id.to_string();
+            unit.expect_new::<ApiKey>(&id);
+            let command = ApiKeyCommand::Create { scope: caller.scope, record: record.clone() };
+            unit.decide::<ApiKey>(&id, command).await?;
+            if unit.commit(&mut rounds).await?.is_some() {
+                return Ok(issued);
+            }
+        }
+    }
+
+    /// Lets a key of the caller's workspace open nothing any more.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`], [`Code::NotFound`], [`Code::Unavailable`].
+    pub async fn revoke_key(&self, caller: &Caller, key: ApiKeyId) -> Result<(), CommandError> {
+        caller.must(Right::Administer)?;
+        let (context, mut rounds) = (caller.context(None, None), self.rounds());
+        loop {
+            let mut unit = self.unit(&context, &rounds);
+            unit.decide::<ApiKey>(&key.to_string(), ApiKeyCommand::Revoke { scope: caller.scope }).await?;
+            if unit.commit(&mut rounds).await?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! One commit: aggregates loaded once, commands decided, all events appended together or none of them.
+//!
+//! A handler loops: it makes a unit, decides, and tries to commit. When somebody else was faster [`Unit::commit`] gives
+//! `None` and the handler goes round again with a new unit, which loads what has become of things.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::time::Duration;
+
+use oxagen_domain::{Entity, EventKind, Scope, TurnId};
+use oxagen_journal::{AppendError, Appended, Guard, Journal, Loaded, NewEvent};
+
+use crate::Commands;
+use crate::context::Context;
+use crate::error::CommandError;
+
+/// Rounds before a handler gives up on a thing that others keep changing.
+const ROUNDS: u32 = 200;
+
+/// How often a handler has gone round.
+pub(crate) struct Rounds(u32);
+
+/// One commit in the making.
+pub(crate) struct Unit<'a> {
+    journal: &'a Journal,
+    context: Context,
+    fresh: bool,
+    loaded: HashMap<(&'static str, String), Box<dyn Any + Send + Sync>>,
+    events: Vec<NewEvent>,
+    guards: Vec<Guard>,
+}
+
+impl Commands {
+    pub(crate) fn rounds(&self) -> Rounds {
+        Rounds(0)
+    }
+
+    pub(crate) fn unit<'a>(&'a self, context: &Context, rounds: &Rounds) -> Unit<'a> {
+        let (loaded, events, guards) = (HashMap::new(), vec![], vec![]);
+        let context = context.clone();
+        Unit { journal: &self.journal, context, fresh: rounds.0 == 0, loaded, events, guards }
+    }
+}
+
+impl Unit<'_> {
+    /// What is decided from here on belongs to this turn.
+    pub(crate) fn on_turn(&mut self, turn: Option<TurnId>) {
+        self.context.0.turn = turn;
+    }
+
+    /// Tenant and workspace.
+    pub(crate) fn scope(&self) -> Scope {
+        self.context.scope()
+    }
+
+    /// Takes it that this aggregate does not exist yet, which saves loading it. If it does, the commit meets a
+    /// conflict, and the next round loads it.
+    pub(crate) fn expect_new<A: Entity + Clone + 'static>(&mut self, id: &str) {
+        if self.fresh {
+            let nothing = Loaded { state: A::default(), version: 0, scope: None };
+            self.loaded.insert((A::TYPE, id.to_owned()), Box::new(nothing));
+        }
+    }
+
+    /// The aggregate as it stands, with what this unit has decided already.
+    pub(crate) async fn load<A: Entity + Clone + 'static>(&mut self, id: &str) -> Result<Loaded<A>, CommandError> {
+        if let Some(known) = self.loaded.get(&(A::TYPE, id.to_owned())).and_then(|any| any.downcast_ref::<Loaded<A>>()) {
+            return Ok(known.clone());
+        }
+        let loaded = self.journal.load::<A>(id).await?;
+        self.loaded.insert((A::TYPE, id.to_owned()), Box::new(loaded.clone()));
+        Ok(loaded)
+    }
+
+    /// The aggregate, if it is in the caller's workspace.
+    pub(crate) async fn owned<A: Entity + Clone + 'static>(
+        &mut self,
+        id: &str,
+        what: &str,
+    ) -> Result<Loaded<A>, CommandError> {
+        let loaded = self.load::<A>(id).await?;
+        let own: Option<Scope> = loaded.scope;
+        if own == Some(self.context.scope()) { Ok(loaded) } else { Err(CommandError::unknown(what)) }
+    }
+
+    /// Decides a command and keeps what then happens for the commit.
+    pub(crate) async fn decide<A>(&mut self, id: &str, command: A::Order) -> Result<Vec<A::Happening>, CommandError>
+    where
+        A: Entity + Clone + 'static,
+        CommandError: From<A::Refusal>,
+    {
+        let mut loaded = self.load::<A>(id).await?;
+        let events = A::decide(&loaded.state, command)?;
+        for event in &events {
+            loaded.version += 1;
+            loaded.scope = loaded.scope.or(Some(self.context.scope()));
+            self.events.push(NewEvent {
+                aggregate_type: A::TYPE,
+                aggregate_id: id.to_owned(),
+                version: loaded.version,
+                kind: event.kind(),
+                form: event.version(),
+                payload: serde_json::to_value(event).map_err(|error| {
+                    CommandError::new(crate::Code::Internal, format!("an event could not be written: {error}"))
+                })?,
+                metadata: self.context.0.clone(),
+            });
+            loaded.state.evolve(event.clone());
+        }
+        self.loaded.insert((A::TYPE, id.to_owned()), Box::new(loaded));
+        Ok(events)
+    }
+
+    /// The commit holds only if this aggregate still stands at this version.
+    pub(crate) fn guard<A: Entity>(&mut self, id: &str, version: u64) {
+        self.guards.push(Guard { aggregate_type: A::TYPE, aggregate_id: id.to_owned(), version });
+    }
+
+    /// Commits. `None`: somebody else was faster, go round again.
+    pub(crate) async fn commit(self, rounds: &mut Rounds) -> Result<Option<Vec<Appended>>, CommandError> {
+        if self.events.is_empty() {
+            return Ok(Some(vec![]));
+        }
+        match self.journal.append(self.events, &self.guards).await {
+            Ok(appended) => Ok(Some(appended)),
+            Err(AppendError::Conflict | AppendError::GuardFailed { .. }) if rounds.0 < ROUNDS => {
+                rounds.0 += 1;
+                tokio::time::sleep(pause(rounds.0)).await;
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// A little, at random, and more when it goes on: so that a crowd does not meet again.
+fn pause(round: u32) -> Duration {
+    if round == 1 { Duration::ZERO } else { Duration::from_micros(rand::random_range(0..2000 * u64::from(round.min(20)))) }
+}

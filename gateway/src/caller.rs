@@ -1,0 +1,112 @@
+//! Who calls: the door's guard proves key, right and limits before a route sees the request.
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use http::request::Parts;
+use http::{HeaderMap, header};
+use oxagen_commands::Caller;
+use oxagen_domain::Right;
+use tracing::{Span, warn};
+
+use crate::error::Problem;
+use crate::openapi::right_name;
+use crate::state::App;
+use crate::trace::RequestId;
+
+/// The caller of this request.
+pub(crate) struct Who(pub(crate) Caller);
+
+impl<S: Send + Sync> FromRequestParts<S> for Who {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        parts.extensions.get::<Caller>().cloned().map(Self).ok_or_else(missing)
+    }
+}
+
+/// Lets a request through a door that needs a right.
+pub(crate) async fn admit(
+    State((app, right)): State<(App, Right)>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let caller = prove(&app, &request).await?;
+    let span = Span::current();
+    span.record("workspace", tracing::field::display(caller.scope.workspace));
+    span.record("user", tracing::field::display(caller.user));
+    // Whether a question exists for this caller at all comes before whether they may answer it, so the command
+    // itself asks for the right to decide: what is not theirs is 404, what they may not answer 403.
+    if right != Right::Decide
+        && let Err(refusal) = caller.must(right)
+    {
+        warn!(right = right_name(right), "refused: the role lacks the right");
+        return Err(refusal.into());
+    }
+    let slot = app.limiter().request(&caller)?;
+    request.extensions_mut().insert(caller);
+    let response = next.run(request).await;
+    drop(slot);
+    Ok(response)
+}
+
+async fn prove(app: &App, request: &Request) -> Result<Caller, Problem> {
+    let text = bearer(request.headers()).ok_or_else(missing)?;
+    let Some(caller) = app.keys().caller(app.commands(), text).await? else {
+        return Err(Problem::unauthorized(
+            "this key opens nothing: it is no key, or it was revoked; ask an owner of the workspace for a new one",
+        ));
+    };
+    let request_id = request.extensions().get::<RequestId>().map_or_else(uuid::Uuid::now_v7, |id| id.0);
+    Ok(Caller { request: request_id, traceparent: traceparent(request.headers()), ..caller })
+}
+
+fn missing() -> Problem {
+    Problem::unauthorized("send a key: `Authorization: Bearer oxk_…`")
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, text) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(text.trim()).filter(|text| !text.is_empty())
+}
+
+/// The W3C trace context, if it is one.
+fn traceparent(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get("traceparent")?.to_str().ok()?;
+    let parts: Vec<_> = text.split('-').collect();
+    let hex = |part: &str, length: usize| {
+        part.len() == length && part.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    };
+    let [version, trace, span, flags] = parts.as_slice() else { return None };
+    let filled = |part: &str| part.bytes().any(|b| b != b'0');
+    (hex(version, 2) && hex(trace, 32) && hex(span, 16) && hex(flags, 2) && filled(trace) && filled(span))
+        .then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn headers(name: &'static str, value: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(http::HeaderName::from_static(name), HeaderValue::from_static(value))])
+    }
+
+    #[test]
+    fn only_a_bearer_with_a_text_counts() {
+        assert_eq!(bearer(&headers("authorization", "bearer oxk_1")), Some("oxk_1"));
+        assert_eq!(bearer(&headers("authorization", "Basic oxk_1")), None);
+        assert_eq!(bearer(&headers("authorization", "Bearer ")), None);
+        assert_eq!(bearer(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn a_broken_trace_context_is_left_out() {
+        let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        assert_eq!(traceparent(&headers("traceparent", good)), Some(good.to_owned()));
+        let none = "00-00000000000000000000000000000000-00f067aa0ba902b7-01";
+        assert_eq!(traceparent(&headers("traceparent", none)), None);
+        assert_eq!(traceparent(&headers("traceparent", "hello")), None);
+    }
+}

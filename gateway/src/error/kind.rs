@@ -1,0 +1,81 @@
+//! Every stable error code of the HTTP API, with its status and its page in `docs/errors/`.
+
+/// A stable error code. Its page says what it means and what to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// The code on the wire.
+    pub code: &'static str,
+    /// The HTTP status that goes with it.
+    pub status: u16,
+    /// One short sentence, the same for every occurrence.
+    pub title: &'static str,
+    /// The text of its page, Markdown.
+    pub page: &'static str,
+}
+
+macro_rules! kinds {
+    ($($name:ident $code:literal $status:literal $title:literal;)+) => {
+        $(
+            #[doc = $title]
+            pub(crate) const $name: Kind = Kind {
+                code: $code,
+                status: $status,
+                title: $title,
+                page: include_str!(concat!("../../../docs/errors/", $code, ".md")),
+            };
+        )+
+
+        /// Every code, by its name here.
+        pub const KINDS: &[Kind] = &[$($name),+];
+    };
+}
+
+kinds! {
+    INVALID_JSON "invalid_json" 400 "The body is not JSON";
+    UNAUTHORIZED "unauthorized" 401 "A valid key is needed";
+    FORBIDDEN "forbidden" 403 "The key's role lacks the right";
+    DENIED_BY_POLICY "denied_by_policy" 403 "The workspace's policy denies it";
+    HOST_NOT_ALLOWED "host_not_allowed" 403 "This host name is not served";
+    ORIGIN_NOT_ALLOWED "origin_not_allowed" 403 "This origin may not call";
+    NOT_FOUND "not_found" 404 "There is no such thing in this workspace";
+    UNKNOWN_ROUTE "unknown_route" 404 "There is no such route";
+    METHOD_NOT_ALLOWED "method_not_allowed" 405 "This route has no such method";
+    CONFLICT "conflict" 409 "Somebody else changed the same thing";
+    CONVERSATION_BUSY "conversation_busy" 409 "A turn runs in this conversation";
+    CONVERSATION_ARCHIVED "conversation_archived" 409 "The conversation takes no more messages";
+    TURN_ENDED "turn_ended" 409 "The turn has ended";
+    CALL_ENDED "call_ended" 409 "The call has ended";
+    APPROVAL_CLOSED "approval_closed" 409 "The approval is closed";
+    IDEMPOTENCY_KEY_REUSED "idempotency_key_reused" 409 "The idempotency key came with another request";
+    TOO_LARGE "too_large" 413 "The request is too large";
+    UNSUPPORTED_MEDIA_TYPE "unsupported_media_type" 415 "The body has the wrong content type";
+    INVALID_INPUT "invalid_input" 422 "The input does not fit";
+    UNKNOWN_CAPABILITY "unknown_capability" 422 "There is no such capability";
+    RATE_LIMITED "rate_limited" 429 "Too many requests";
+    TOO_MANY_AT_ONCE "too_many_at_once" 429 "Too many requests at once";
+    INTERNAL "internal" 500 "The runtime failed";
+    UNAVAILABLE "unavailable" 503 "A server that is needed does not answer";
+    TIMEOUT "timeout" 503 "It took too long";
+}
+
+/// The code with this name.
+pub fn find(code: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.code == code)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_every_page_says_what_to_do() {
+        let codes: BTreeSet<_> = KINDS.iter().map(|kind| kind.code).collect();
+        assert_eq!(codes.len(), KINDS.len());
+        for kind in KINDS {
+            assert!(kind.page.starts_with(&format!("# {}\n", kind.code)), "{}", kind.code);
+            assert!(kind.page.contains("## What to do"), "{}", kind.code);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What a request says, taken apart with refusals that name the place: bodies, paths, queries and headers.
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use http::request::Parts;
+use http::{HeaderMap, header};
+use serde::de::DeserializeOwned;
+use serde_path_to_error::Segment;
+
+use crate::error::{INVALID_JSON, NOT_FOUND, Problem, TOO_LARGE, UNSUPPORTED_MEDIA_TYPE};
+
+/// Characters of an `Idempotency-Key` at most.
+const KEY_LIMIT: usize = 255;
+
+/// A JSON body.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        must_be_json(request.headers())?;
+        let bytes = Bytes::from_request(request, state).await.map_err(unread)?;
+        parse(&bytes).map(Self)
+    }
+}
+
+/// A JSON body that may be missing.
+pub(crate) struct MaybeBody<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let typed = must_be_json(request.headers());
+        let bytes = Bytes::from_request(request, state).await.map_err(unread)?;
+        if bytes.is_empty() {
+            return Ok(Self(T::default()));
+        }
+        typed?;
+        parse(&bytes).map(Self)
+    }
+}
+
+/// A body as it came.
+pub(crate) struct Raw(pub(crate) Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for Raw {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        Bytes::from_request(request, state).await.map(Self).map_err(unread)
+    }
+}
+
+fn must_be_json(headers: &HeaderMap) -> Result<(), Problem> {
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json")) {
+        return Ok(());
+    }
+    let text = format!("the body must come with `Content-Type: application/json`, not `{given}`");
+    Err(Problem::new(UNSUPPORTED_MEDIA_TYPE, text))
+}
+
+fn unread(rejection: BytesRejection) -> Problem {
+    if rejection.status().as_u16() == TOO_LARGE.status {
+        return Problem::new(TOO_LARGE, "the body is larger than the 10 MiB that a request may have");
+    }
+    Problem::new(INVALID_JSON, format!("the body could not be read to its end: {}", rejection.body_text()))
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let pointer = pointer(error.path());
+        let inner = error.into_inner();
+        if inner.is_data() {
+            return Problem::invalid(&pointer, without_place(&inner.to_string()));
+        }
+        Problem::new(INVALID_JSON, format!("the body is not JSON: {inner}"))
+    })?;
+    json.end().map_err(|error| Problem::new(INVALID_JSON, format!("the body is not JSON: {error}")))?;
+    Ok(value)
+}
+
+/// A JSON pointer (RFC 6901).
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    path.iter()
+        .map(|segment| match segment {
+            Segment::Seq { index } => format!("/{index}"),
+            Segment::Map { key } => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+            Segment::Enum { variant } => format!("/{variant}"),
+            Segment::Unknown => String::new(),
+        })
+        .collect()
+}
+
+/// The pointer says where; line and column would only repeat it.
+fn without_place(text: &str) -> &str {
+    text.rfind(" at line ").map_or(text, |at| &text[..at])
+}
+
+/// Parameters after the `?`; a wrong value is named.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        Query::from_request_parts(parts, state).await.map(|Query(asked)| Self(asked)).map_err(|rejection| {
+            let text = rejection.body_text();
+            let text = text.trim_start_matches("Failed to deserialize query string: ");
+            let (field, expected) = text.split_once(": ").unwrap_or(("", text));
+            Problem::invalid(field, expected)
+        })
+    }
+}
+
+/// The identifier in the path. What is no identifier names nothing.
+pub(crate) struct Id<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Id<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = Path::from_request_parts(parts, state).await;
+        path.map(|Path(id)| Self(id)).map_err(|_| {
+            Problem::new(NOT_FOUND, "the identifier in the path is not a UUID, so there is nothing with it")
+        })
+    }
+}
+
+/// The `Idempotency-Key`, if the client sent one.
+pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let Some(value) = parts.headers.get("idempotency-key") else {
+            return Ok(Self(None));
+        };
+        let text = value.to_str().unwrap_or_default();
+        if text.is_empty() || text.len() > KEY_LIMIT {
+            let expected = format!("1 to {KEY_LIMIT} printable ASCII characters");
+            return Err(Problem::invalid("Idempotency-Key", expected));
+        }
+        Ok(Self(Some(text.to_owned())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Order {
+        #[allow(dead_code)]
+        many: Vec<u32>,
+    }
+
+    #[test]
+    fn broken_json_is_told_by_line_and_column_and_a_wrong_value_by_its_pointer() {
+        let broken = parse::<Order>(b"{\n  \"many\": [1,}").unwrap_err();
+        assert_eq!(broken.code(), "invalid_json");
+        assert!(broken.body()["detail"].as_str().unwrap().contains("line 2 column"), "{}", broken.body());
+        let wrong = parse::<Order>(br#"{"many": [1, "x"]}"#).unwrap_err().body();
+        assert_eq!((&wrong["code"], &wrong["field"]), (&"invalid_input".into(), &"/many/1".into()));
+        assert_eq!(parse::<Order>(br#"{"many": []} trailing"#).unwrap_err().code(), "invalid_json");
+    }
+
+    #[test]
+    fn a_missing_or_unknown_field_is_named() {
+        assert!(parse::<Order>(b"{}").unwrap_err().body()["detail"].as_str().unwrap().contains("many"));
+        let unknown = parse::<Order>(br#"{"many": [], "few": 1}"#).unwrap_err().body();
+        assert_eq!(unknown["field"], "/few");
+    }
+}

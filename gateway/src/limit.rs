@@ -1,0 +1,123 @@
+//! How much one key, and all keys of a tenant together, may ask for.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dashmap::DashMap;
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use oxagen_commands::Caller;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use uuid::Uuid;
+
+use crate::error::{Problem, RATE_LIMITED, TOO_MANY_AT_ONCE};
+use crate::options::{Limits, Rate};
+
+/// Keeps the limits. Who is let in holds a slot until the answer is ready, or the stream has ended.
+pub(crate) struct Limiter {
+    limits: Limits,
+    keys: DefaultKeyedRateLimiter<Uuid>,
+    tenants: DefaultKeyedRateLimiter<Uuid>,
+    requests: DashMap<Uuid, Arc<Semaphore>>,
+    streams: DashMap<Uuid, Arc<Semaphore>>,
+}
+
+impl Limiter {
+    pub(crate) fn new(limits: Limits) -> Self {
+        let (keys, tenants) = (limiter(limits.per_key), limiter(limits.per_tenant));
+        Self { limits, keys, tenants, requests: DashMap::new(), streams: DashMap::new() }
+    }
+
+    /// Counts a request and gives it a slot.
+    pub(crate) fn request(&self, caller: &Caller) -> Result<OwnedSemaphorePermit, Problem> {
+        check(&self.keys, holder(caller), "this key", self.limits.per_key)?;
+        check(&self.tenants, caller.scope.tenant.0, "this tenant's keys together", self.limits.per_tenant)?;
+        slot(&self.requests, holder(caller), self.limits.at_once).ok_or_else(|| {
+            let text = format!("this key has {} requests under way already: wait for one to end", self.limits.at_once);
+            Problem::new(TOO_MANY_AT_ONCE, text).retry_after(1)
+        })
+    }
+
+    /// Gives a stream a slot.
+    pub(crate) fn stream(&self, caller: &Caller) -> Result<OwnedSemaphorePermit, Problem> {
+        slot(&self.streams, holder(caller), self.limits.streams).ok_or_else(|| {
+            let text = format!("this key has {} streams open already: close one", self.limits.streams);
+            Problem::new(TOO_MANY_AT_ONCE, text).retry_after(5)
+        })
+    }
+}
+
+/// Whose limit it is: the key's, or the user's where the credential is none.
+fn holder(caller: &Caller) -> Uuid {
+    caller.key.map_or(caller.user.0, |key| key.0)
+}
+
+fn limiter(rate: Rate) -> DefaultKeyedRateLimiter<Uuid> {
+    let at_least_one = |count: u32| NonZeroU32::new(count).unwrap_or(NonZeroU32::MIN);
+    RateLimiter::keyed(Quota::per_second(at_least_one(rate.per_second)).allow_burst(at_least_one(rate.burst)))
+}
+
+fn check(limiter: &DefaultKeyedRateLimiter<Uuid>, id: Uuid, whose: &str, rate: Rate) -> Result<(), Problem> {
+    limiter.check_key(&id).map_err(|early| {
+        let wait = early.wait_time_from(DefaultClock::default().now());
+        let text = format!(
+            "{whose} may send {} requests a second ({} in a burst): wait before the next one",
+            rate.per_second, rate.burst
+        );
+        Problem::new(RATE_LIMITED, text).retry_after(whole_seconds(wait))
+    })
+}
+
+fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs() + u64::from(wait.subsec_nanos() > 0).max(u64::from(wait.is_zero()))
+}
+
+fn slot(slots: &DashMap<Uuid, Arc<Semaphore>>, id: Uuid, limit: usize) -> Option<OwnedSemaphorePermit> {
+    let semaphore = Arc::clone(&slots.entry(id).or_insert_with(|| Arc::new(Semaphore::new(limit))));
+    semaphore.try_acquire_owned().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use oxagen_domain::{ApiKeyId, Role, Scope, TenantId, UserId};
+
+    use super::*;
+
+    fn caller(key: u128) -> Caller {
+        Caller {
+            scope: Scope { tenant: TenantId(Uuid::from_u128(1)), ..Scope::default() },
+            user: UserId::default(),
+            role: Role::Member,
+            key: Some(ApiKeyId(Uuid::from_u128(key))),
+            request: Uuid::nil(),
+            traceparent: None,
+        }
+    }
+
+    #[test]
+    fn one_key_over_its_rate_is_told_when_to_come_back_and_disturbs_no_other() {
+        let rate = |burst| Rate { per_second: 1, burst };
+        let limiter = Limiter::new(Limits { per_key: rate(2), per_tenant: rate(100), at_once: 10, streams: 1 });
+        assert!(limiter.request(&caller(1)).is_ok() && limiter.request(&caller(1)).is_ok());
+        assert_eq!(limiter.request(&caller(1)).unwrap_err().code(), "rate_limited");
+        assert!(limiter.request(&caller(2)).is_ok());
+    }
+
+    #[test]
+    fn a_slot_comes_back_when_its_holder_is_done() {
+        let rate = Rate { per_second: 100, burst: 100 };
+        let limiter = Limiter::new(Limits { per_key: rate, per_tenant: rate, at_once: 1, streams: 1 });
+        let first = limiter.request(&caller(1)).unwrap();
+        assert_eq!(limiter.request(&caller(1)).unwrap_err().code(), "too_many_at_once");
+        drop(first);
+        assert!(limiter.request(&caller(1)).is_ok());
+    }
+
+    #[test]
+    fn waits_are_told_in_whole_seconds_and_never_zero() {
+        assert_eq!(whole_seconds(Duration::ZERO), 1);
+        assert_eq!(whole_seconds(Duration::from_millis(1001)), 2);
+        assert_eq!(whole_seconds(Duration::from_secs(2)), 2);
+    }
+}

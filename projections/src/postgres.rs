@@ -1,0 +1,109 @@
+//! The read models in Postgres: every table's rows and the cursor change in one transaction.
+
+mod agents;
+mod approvals;
+mod conversations;
+mod executions;
+mod keys;
+mod messages;
+mod source;
+mod steps;
+mod timers;
+mod tool_calls;
+mod tools;
+mod views;
+mod workspaces;
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::ConnectOptions;
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use tokio::time::timeout;
+
+use crate::cursor;
+use crate::store::{Batch, Store, StoreError};
+
+use views::Views;
+
+/// The projection's name.
+pub(crate) const NAME: &str = "postgres";
+/// Longest wait for a free connection.
+const ACQUIRE: Duration = Duration::from_secs(5);
+/// Longest time for one batch.
+const ANSWER: Duration = Duration::from_secs(30);
+/// Limits that the server keeps, so that a stuck or vanished client lets go of its locks.
+const SESSION: &[(&str, &str)] = &[
+    ("lock_timeout", "10s"),
+    ("statement_timeout", "25s"),
+    ("idle_in_transaction_session_timeout", "15s"),
+    ("tcp_keepalives_idle", "5"),
+    ("tcp_keepalives_interval", "2"),
+    ("tcp_keepalives_count", "3"),
+];
+/// Opens the tables' doors to the owner for this transaction: a projector writes for every workspace.
+const AS_RUNTIME: &str = "select set_config('oxagen.runtime', 'on', true)";
+
+/// The read models in Postgres.
+#[derive(Clone, Debug)]
+pub struct Postgres {
+    pool: PgPool,
+}
+
+impl Postgres {
+    /// The read models in this database, as the user that owns its tables. Nothing is connected yet.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] for an address that is none.
+    pub fn new(url: &str) -> Result<Self, StoreError> {
+        Ok(Self { pool: pool(NAME, url)? })
+    }
+}
+
+impl Store for Postgres {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    async fn prepare(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn cursor(&self) -> Result<u64, StoreError> {
+        bounded(cursor::read(&self.pool, NAME)).await
+    }
+
+    async fn apply(&self, batch: Batch<'_>) -> Result<(), StoreError> {
+        let views = Views::of(batch.facts)?;
+        let failed = |error: sqlx::Error| cursor::explain(NAME, &error);
+        bounded(async {
+            let mut transaction = self.pool.begin().await.map_err(failed)?;
+            sqlx::query(AS_RUNTIME).execute(&mut *transaction).await.map_err(failed)?;
+            if cursor::advance(&mut transaction, NAME, batch).await? {
+                views.write(&mut transaction).await.map_err(failed)?;
+            }
+            transaction.commit().await.map_err(failed)
+        })
+        .await
+    }
+}
+
+/// A small pool that connects when it is first used.
+pub(crate) fn pool(store: &'static str, url: &str) -> Result<PgPool, StoreError> {
+    let address = PgConnectOptions::from_str(url).map_err(|error| StoreError::Refused {
+        store,
+        cause: format!("{error}; expected postgres://user:password@host:port/database"),
+    })?;
+    let address = address
+        .application_name(&format!("oxagen-projector-{store}"))
+        .options(SESSION.iter().copied())
+        .disable_statement_logging();
+    Ok(PgPoolOptions::new().max_connections(3).acquire_timeout(ACQUIRE).connect_lazy_with(address))
+}
+
+/// Waits for an answer, but not for ever.
+async fn bounded<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    timeout(ANSWER, work).await.unwrap_or_else(|_| {
+        Err(StoreError::Unavailable { store: NAME, cause: format!("no answer within {} s", ANSWER.as_secs()) })
+    })
+}

@@ -1,0 +1,120 @@
+//! What the read models of Postgres are asked. Fed by the Postgres projector; read by gateway, runner and reactor.
+//!
+//! Each question is one read-only transaction that first takes on the reader's role and names its workspace, so that
+//! row level security shows it nothing else. Questions of the runtime itself cross workspaces and say so.
+
+mod agents;
+mod approvals;
+mod conversations;
+mod runtime;
+mod tool_calls;
+mod turns;
+
+use std::future::Future;
+use std::str::FromStr;
+use std::time::Duration;
+
+use oxagen_domain::Scope;
+use serde::de::DeserializeOwned;
+use sqlx::postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::query::QueryScalar;
+use sqlx::types::Json;
+use sqlx::{ConnectOptions, Postgres, Transaction};
+use tokio::time::timeout;
+
+use crate::error::QueryError;
+
+pub use agents::{AgentRow, KeyRow};
+pub use approvals::ApprovalRow;
+pub use conversations::{ConversationRow, ConversationView, MessageView};
+pub use runtime::{DueTimer, ExecutionKind, StaleExecution, WorkspaceRow};
+pub use tool_calls::ToolCallRow;
+pub use turns::{CallSummary, StepView, TurnView};
+
+/// Longest wait for an answer, a free connection included.
+const ANSWER: Duration = Duration::from_secs(8);
+/// Longest wait for a free connection.
+const ACQUIRE: Duration = Duration::from_secs(5);
+/// Limits that the server keeps, so that a stuck or vanished client lets go.
+const SESSION: &[(&str, &str)] = &[
+    ("statement_timeout", "6s"),
+    ("idle_in_transaction_session_timeout", "10s"),
+    ("tcp_keepalives_idle", "5"),
+    ("tcp_keepalives_interval", "2"),
+    ("tcp_keepalives_count", "3"),
+];
+/// One snapshot for all that a question reads.
+const BEGIN: &str = "begin isolation level repeatable read read only";
+const AS_READER: &str = "
+select set_config('role', 'oxagen_reader', true), set_config('oxagen.tenant', $1, true),
+       set_config('oxagen.workspace', $2, true)";
+const AS_RUNTIME: &str = "select set_config('oxagen.runtime', 'on', true)";
+
+/// The questions. Cheap to clone; clones share the pool.
+#[derive(Clone, Debug)]
+pub struct Queries {
+    pool: PgPool,
+}
+
+/// A query whose rows are JSON: `select to_jsonb(r) from (…) r`.
+type Rows<'q, T> = QueryScalar<'q, Postgres, Json<T>, PgArguments>;
+
+impl Queries {
+    /// Opens a pool and makes sure that the server answers.
+    ///
+    /// # Errors
+    /// [`QueryError::Unavailable`] when nobody answers, [`QueryError::Database`] for a bad address.
+    pub async fn connect(url: &str, max_connections: u32) -> Result<Self, QueryError> {
+        let address = PgConnectOptions::from_str(url)?
+            .application_name("oxagen-queries")
+            .options(SESSION.iter().copied())
+            .disable_statement_logging();
+        let pool = PgPoolOptions::new().max_connections(max_connections).acquire_timeout(ACQUIRE);
+        Ok(Self { pool: pool.connect_with(address).await? })
+    }
+
+    /// A transaction that sees one workspace.
+    async fn inside(&self, scope: Scope) -> Result<Transaction<'static, Postgres>, QueryError> {
+        let mut transaction = self.pool.begin_with(BEGIN).await?;
+        let open = sqlx::query(AS_READER).bind(scope.tenant.to_string()).bind(scope.workspace.to_string());
+        open.execute(&mut *transaction).await?;
+        Ok(transaction)
+    }
+
+    /// A transaction that sees every workspace, for the runtime itself.
+    async fn across(&self) -> Result<Transaction<'static, Postgres>, QueryError> {
+        let mut transaction = self.pool.begin_with(BEGIN).await?;
+        sqlx::query(AS_RUNTIME).execute(&mut *transaction).await?;
+        Ok(transaction)
+    }
+}
+
+/// Waits for an answer, but not for ever.
+async fn bounded<T>(work: impl Future<Output = Result<T, QueryError>>) -> Result<T, QueryError> {
+    timeout(ANSWER, work).await.unwrap_or_else(|_| Err(QueryError::silent(ANSWER)))
+}
+
+/// A query whose rows are JSON.
+fn rows<'q, T>(sql: &'q str) -> Rows<'q, T>
+where
+    T: DeserializeOwned + Send + Unpin + 'static,
+{
+    sqlx::query_scalar(sql)
+}
+
+/// All rows of a query.
+async fn all<T>(transaction: &mut Transaction<'static, Postgres>, query: Rows<'_, T>) -> Result<Vec<T>, QueryError>
+where
+    T: DeserializeOwned + Send + Unpin + 'static,
+{
+    let rows = query.fetch_all(&mut **transaction).await?;
+    Ok(rows.into_iter().map(|Json(row)| row).collect())
+}
+
+/// The row of a query that has at most one.
+async fn one<T>(transaction: &mut Transaction<'static, Postgres>, query: Rows<'_, T>) -> Result<Option<T>, QueryError>
+where
+    T: DeserializeOwned + Send + Unpin + 'static,
+{
+    Ok(query.fetch_optional(&mut **transaction).await?.map(|Json(row)| row))
+}

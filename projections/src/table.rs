@@ -1,0 +1,131 @@
+//! Rows that grow as their facts arrive: folded by key in memory, then written by one upsert per table.
+
+use std::collections::BTreeMap;
+
+use oxagen_domain::Fact;
+use sqlx::Postgres;
+use sqlx::postgres::{PgArguments, PgConnection};
+use sqlx::query::Query;
+use uuid::Uuid;
+
+/// A statement under construction.
+pub(crate) type Statement<'q> = Query<'q, Postgres, PgArguments>;
+
+/// Tenant, workspace and the row's own identifier.
+pub(crate) type Key = (Uuid, Uuid, Uuid);
+
+/// A column besides the key and `sequence`.
+pub(crate) struct Column {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The column that it goes with: whenever that one is written this one is too, and empty is then a value.
+    pub(crate) with: Option<&'static str>,
+}
+
+/// A row of a table. Made by [`table!`].
+pub(crate) trait Table: Default {
+    /// The table, with its schema.
+    const NAME: &'static str;
+    /// Its columns besides the key and `sequence`.
+    const COLUMNS: &'static [Column];
+
+    /// Notes the last fact that went into it.
+    fn set_sequence(&mut self, seq: u64);
+    /// That fact's `seq`.
+    fn sequence(&self) -> u64;
+    /// Adds an array for each column.
+    fn bind<'q>(rows: &[&Self], statement: Statement<'q>) -> Statement<'q>;
+}
+
+/// Declares a row, its table and its columns. A column that no fact in a batch speaks of keeps its value, except
+/// `column: Type with other`, which is written whenever `other` is.
+macro_rules! table {
+    ($(#[$doc:meta])* $row:ident in $table:literal { $($column:ident: $type:ty $(with $other:ident)?),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub(crate) struct $row {
+            sequence: u64,
+            $(pub(crate) $column: Option<$type>,)+
+        }
+
+        impl $crate::table::Table for $row {
+            const NAME: &'static str = $table;
+            const COLUMNS: &'static [$crate::table::Column] = &[$($crate::table::Column {
+                name: stringify!($column),
+                with: [$(Some(stringify!($other)),)? None][0],
+            }),+];
+
+            fn set_sequence(&mut self, seq: u64) {
+                self.sequence = seq;
+            }
+
+            fn sequence(&self) -> u64 {
+                self.sequence
+            }
+
+            fn bind<'q>(rows: &[&Self], statement: $crate::table::Statement<'q>) -> $crate::table::Statement<'q> {
+                $(let statement = statement.bind(rows.iter().map(|row| row.$column.clone()).collect::<Vec<_>>());)+
+                statement
+            }
+        }
+    };
+}
+pub(crate) use table;
+
+/// The rows of one table that a batch of facts touches.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Rows<R>(BTreeMap<Key, R>);
+
+impl<R> Default for Rows<R> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<R: Table> Rows<R> {
+    /// The row with this identifier, in the fact's workspace, to be changed by the fact.
+    pub(crate) fn at(&mut self, fact: &Fact, id: Uuid) -> &mut R {
+        let row = self.0.entry((fact.tenant_id.0, fact.workspace_id.0, id)).or_default();
+        row.set_sequence(fact.seq);
+        row
+    }
+
+    /// Writes them. A row that has seen a later fact stays as it is, so that a repeat changes nothing.
+    pub(crate) async fn write(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let sql = upsert::<R>();
+        let rows: Vec<&R> = self.0.values().collect();
+        let keys = |part: fn(&Key) -> Uuid| self.0.keys().map(part).collect::<Vec<_>>();
+        let statement = sqlx::query(&sql)
+            .bind(keys(|key| key.0))
+            .bind(keys(|key| key.1))
+            .bind(keys(|key| key.2))
+            .bind(rows.iter().map(|row| row.sequence().cast_signed()).collect::<Vec<_>>());
+        R::bind(&rows, statement).execute(connection).await.map(drop)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn get(&self, id: Uuid) -> &R {
+        self.0.iter().find(|(key, _)| key.2 == id).map(|(_, row)| row).unwrap()
+    }
+}
+
+fn upsert<R: Table>() -> String {
+    let names: Vec<_> = R::COLUMNS.iter().map(|column| column.name).collect();
+    let arrays: Vec<_> = (1..=names.len() + 4).map(|n| format!("${n}")).collect();
+    let changes = R::COLUMNS.iter().map(|Column { name, with }| match with {
+        None => format!("{name} = coalesce(excluded.{name}, t.{name})"),
+        Some(other) => format!("{name} = case when excluded.{other} is null then t.{name} else excluded.{name} end"),
+    });
+    format!(
+        "insert into {} as t (tenant_id, workspace_id, id, sequence, {}) select * from unnest({})
+         on conflict (tenant_id, workspace_id, id) do update set sequence = excluded.sequence, {}
+         where t.sequence < excluded.sequence",
+        R::NAME,
+        names.join(", "),
+        arrays.join(", "),
+        changes.collect::<Vec<_>>().join(", "),
+    )
+}
