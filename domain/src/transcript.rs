@@ -106,6 +106,15 @@ impl Transcript {
         self.calls.insert(id, call.clone());
     }
 
+    /// Adds what an older transcript knows and this one does not.
+    pub fn follow(&mut self, older: Self) {
+        let newer = std::mem::replace(self, older);
+        self.messages.extend(newer.messages);
+        self.answers.extend(newer.answers);
+        self.steps.extend(newer.steps);
+        self.calls.extend(newer.calls);
+    }
+
     /// The messages from the beginning to this person's message and what the agent has done about it so far.
     pub fn up_to(&self, message: MessageId) -> Vec<Entry> {
         let mut path = Vec::new();

@@ -113,16 +113,28 @@ impl Problem {
     }
 }
 
-impl IntoResponse for Problem {
+impl Problem {
     /// The one place where the chain of causes is logged.
-    fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.kind.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    fn log(&self) {
         let chain = self.cause.as_deref().map(chain).unwrap_or_default();
-        if status == StatusCode::INTERNAL_SERVER_ERROR {
+        if self.kind == INTERNAL {
             error!(code = self.kind.code, detail = self.detail, chain, "request failed");
-        } else if status.is_server_error() {
+        } else if self.kind.status >= 500 {
             warn!(code = self.kind.code, detail = self.detail, chain, "request failed");
         }
+    }
+
+    /// The body, for a stream that ends with it.
+    pub(crate) fn into_logged_body(self) -> Value {
+        self.log();
+        self.body()
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        self.log();
+        let status = StatusCode::from_u16(self.kind.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let content_type = (header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
         let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         (status, self.headers.clone(), [content_type, no_store], self.body().to_string()).into_response()

@@ -4,6 +4,7 @@
 //! every repeat, so that a call has one row, one analytic row and one edge whatever was delivered how often.
 
 mod clickhouse;
+mod cursor;
 mod error;
 mod host;
 mod neo4j;
@@ -12,10 +13,11 @@ mod postgres;
 mod queries;
 mod store;
 mod table;
+mod word;
 
 pub use clickhouse::{ClickHouse, ClickHouseOptions};
 pub use error::QueryError;
-pub use host::{Handle, Projector, ProjectorOptions, Status};
+pub use host::{Handle, Projector, ProjectorOptions, Status, apply_again};
 pub use neo4j::{Neo4j, Neo4jOptions};
 pub use page::{Page, Paged};
 pub use postgres::Postgres;

@@ -5,8 +5,9 @@ use oxagen_domain::{ApprovalEvent, UserId};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::source::{Source, word};
+use super::source::Source;
 use crate::table::{Rows, table};
+use crate::word::word;
 
 table! {
     /// An approval.

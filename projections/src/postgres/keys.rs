@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 use oxagen_domain::ApiKeyEvent;
 use uuid::Uuid;
 
-use super::source::{Source, word};
+use super::source::Source;
 use crate::table::{Rows, table};
+use crate::word::word;
 
 table! {
     /// An API key.

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 use oxagen_domain::Fact;
-use serde::Serialize;
 use uuid::Uuid;
 
 /// The fact behind an event.
@@ -19,9 +18,4 @@ impl Source<'_> {
     pub(super) fn at(&self) -> Option<DateTime<Utc>> {
         Some(self.fact.occurred_at)
     }
-}
-
-/// A one-word enum as rows have it: the word that serde writes.
-pub(super) fn word(value: &impl Serialize) -> Option<String> {
-    serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
 }

@@ -5,8 +5,9 @@ use oxagen_domain::tool_call::{CallRecord, CallSpec, Refused, ToolCallEvent};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::source::{Source, word};
+use super::source::Source;
 use crate::table::{Rows, table};
+use crate::word::word;
 
 table! {
     /// A tool call. Every fact of a call says how it stands, so `error` is always that of the last one.

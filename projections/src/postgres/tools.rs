@@ -5,8 +5,9 @@ use oxagen_domain::{PublishedTool, WorkspaceEvent, derive};
 use sqlx::postgres::PgConnection;
 use uuid::Uuid;
 
-use super::source::{Source, word};
+use super::source::Source;
 use crate::table::{Rows, table};
+use crate::word::word;
 
 table! {
     /// A tool, as its newest version has it.

@@ -6,8 +6,9 @@ use oxagen_domain::WorkspaceEvent;
 use oxagen_domain::policy::{PolicyEvent, Tier};
 use serde_json::Value;
 
-use super::source::{Source, word};
+use super::source::Source;
 use crate::table::{Rows, table};
+use crate::word::word;
 
 table! {
     /// A workspace.

@@ -44,6 +44,11 @@ impl DockerSandbox {
         let runs = Arc::new(Runs::new(Arc::clone(&engine), pool));
         Ok(Self { engine, runs, tasks, closing })
     }
+
+    /// How many containers of the warm pool are ready now.
+    pub async fn warm(&self) -> usize {
+        self.runs.warm().await
+    }
 }
 
 impl SandboxDriver for DockerSandbox {

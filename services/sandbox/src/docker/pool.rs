@@ -56,6 +56,11 @@ impl Pool {
     pub(crate) async fn take(&self) -> Option<Warm> {
         self.ready.lock().await.try_recv().ok()
     }
+
+    /// How many containers are ready.
+    pub(crate) async fn len(&self) -> usize {
+        self.ready.lock().await.len()
+    }
 }
 
 /// Makes one container, however long the engine fails at it; none when closing.

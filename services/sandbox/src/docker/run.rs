@@ -57,6 +57,11 @@ impl Runs {
         Self { engine, pool }
     }
 
+    /// How many containers stand ready.
+    pub(crate) async fn warm(&self) -> usize {
+        self.pool.len().await
+    }
+
     /// Runs one program to its end. The container is gone when this returns.
     pub(crate) async fn run(
         self: Arc<Self>,

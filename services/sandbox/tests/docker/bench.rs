@@ -80,7 +80,8 @@ impl Bench {
     /// Runs a program to its end; what came out on the way must be what the outcome has.
     pub(crate) async fn run(&self, request: RunRequest) -> RunOutcome {
         let (viewer, mut chunks) = mpsc::channel(8);
-        let run = self.driver.run(request, viewer, CancellationToken::new());
+        let driver: &dyn SandboxDriver = &self.driver;
+        let run = driver.run(request, viewer, CancellationToken::new());
         let (outcome, seen) = tokio::join!(run, async {
             let mut seen =
                 HashMap::from([(Channel::Stdout, String::new()), (Channel::Stderr, String::new())]);
@@ -95,6 +96,13 @@ impl Bench {
         assert!(seen[&Channel::Stdout] == outcome.stdout, "stdout on the way differs from the outcome's");
         assert!(seen[&Channel::Stderr] == outcome.stderr, "stderr on the way differs from the outcome's");
         outcome
+    }
+
+    /// Waits until a warm container is ready.
+    pub(crate) async fn until_warm(&self) {
+        while self.driver.warm().await == 0 {
+            self.containers().await;
+        }
     }
 
     /// The containers this bench's runner has on the engine, whatever their state.

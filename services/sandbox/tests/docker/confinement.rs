@@ -19,13 +19,7 @@ async fn the_engine_is_told_every_limit() {
         let name = format!("oxagen-{}", request.call_id);
         let cancel = CancellationToken::new();
         let (viewer, mut chunks) = mpsc::channel(1);
-        let mut warm = bench.containers().await;
-        while pool == "warm"
-            && warm.iter().all(|one| one.status.as_deref().is_none_or(|s| !s.starts_with("Up")))
-        {
-            tokio::task::yield_now().await;
-            warm = bench.containers().await;
-        }
+        bench.until_warm().await;
         let run = bench.driver.run(request, viewer, cancel.clone());
         let (outcome, container) = tokio::join!(run, async {
             chunks.recv().await.expect("the program begins");

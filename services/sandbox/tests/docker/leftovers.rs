@@ -126,11 +126,8 @@ async fn f26_a_stale_container_of_the_same_call_makes_way() {
 #[tokio::test]
 async fn f26_warm_containers_that_died_are_not_used() {
     let bench = bench_with(|config| config.pool_size = 1).await;
-    let mut warm = bench.containers().await;
-    while warm.iter().all(|one| one.status.as_deref().is_none_or(|status| !status.starts_with("Up"))) {
-        tokio::task::yield_now().await;
-        warm = bench.containers().await;
-    }
+    bench.until_warm().await;
+    let warm = bench.containers().await;
     bench.docker.kill_container(warm[0].id.as_deref().unwrap(), None).await.unwrap();
     let mut request = shell("echo on another one");
     request.memory_mib = 512;

@@ -1,0 +1,134 @@
+//! Where the facts come from: the stream, and the journal for what the stream does not have.
+
+use std::time::Duration;
+
+use oxagen_domain::Fact;
+use oxagen_jetstream::follow::{self, Delivery, Follow};
+use oxagen_journal::JournalError;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use super::Projector;
+use super::backoff::Backoff;
+use crate::store::{Store, StoreError};
+
+/// Most facts in a batch.
+const BATCH: usize = 500;
+/// Who is further behind reads the journal first.
+const FAR: u64 = 10_000;
+/// How often the dead letters are counted again, so that mended ones are noticed.
+const RECOUNT: Duration = Duration::from_secs(5);
+
+impl<S: Store> Projector<S> {
+    /// Projects until it is no longer active.
+    pub(super) async fn project(&self, active: &CancellationToken) -> Option<()> {
+        self.prepare(active).await?;
+        let mut cursor = self.read_cursor(active).await?;
+        self.report.is_at(cursor);
+        if let Ok(head) = self.journal.head().await
+            && head > cursor + FAR
+        {
+            cursor = self.catch_up(active, cursor, head).await?;
+        }
+        let mut follow = follow::facts(&self.bus, &self.reader(), cursor, &[]);
+        let mut counted = None;
+        loop {
+            if counted.is_none_or(|at: Instant| at.elapsed() > RECOUNT && self.report.dead_letters() > 0) {
+                self.count_dead_letters().await;
+                counted = Some(Instant::now());
+            }
+            let (facts, jump) = active.run_until_cancelled(gather(&mut follow, self.options.linger)).await?;
+            cursor = self.take_in(active, &facts, cursor).await?;
+            self.report.is_behind(follow.behind());
+            if let Some(next) = jump {
+                info!(cursor, next, "the stream lacks facts, reading them from the journal");
+                cursor = self.catch_up(active, cursor, next.saturating_sub(1)).await?;
+                follow.seek(cursor);
+            }
+        }
+    }
+
+    async fn prepare(&self, active: &CancellationToken) -> Option<()> {
+        let mut backoff = Backoff::default();
+        loop {
+            match self.store.prepare().await {
+                Ok(()) => return Some(self.report.has_trouble(None)),
+                Err(error) => self.wait_out(active, &mut backoff, &error).await?,
+            }
+        }
+    }
+
+    async fn read_cursor(&self, active: &CancellationToken) -> Option<u64> {
+        let mut backoff = Backoff::default();
+        loop {
+            match self.store.cursor().await {
+                Ok(cursor) => {
+                    self.report.has_trouble(None);
+                    return Some(cursor);
+                }
+                Err(error) => self.wait_out(active, &mut backoff, &error).await?,
+            }
+        }
+    }
+
+    /// Takes in what the journal has after the cursor, at least up to `until`.
+    async fn catch_up(&self, active: &CancellationToken, mut cursor: u64, until: u64) -> Option<u64> {
+        let mut backoff = Backoff::default();
+        let mut limit = BATCH as u32;
+        while cursor < until {
+            self.report.is_behind(until - cursor);
+            match self.journal.read(cursor, limit).await {
+                Ok(facts) if !facts.is_empty() => {
+                    cursor = self.take_in(active, &facts, cursor).await?;
+                    (backoff, limit) = (Backoff::default(), BATCH as u32);
+                }
+                Ok(_) => active.run_until_cancelled(backoff.wait()).await?,
+                Err(JournalError::Damaged { seq, cause }) if seq == cursor + 1 => {
+                    cursor = self.give_up(active, cursor, seq, &cause).await?;
+                }
+                // Up to the damaged one first.
+                Err(JournalError::Damaged { seq, .. }) if seq > cursor => {
+                    limit = u32::try_from(seq - 1 - cursor).unwrap_or(limit);
+                }
+                Err(error) => {
+                    warn!(%error, cursor, "cannot read the journal, trying again");
+                    self.report.has_trouble(Some(error.to_string()));
+                    active.run_until_cancelled(backoff.wait()).await?;
+                }
+            }
+        }
+        self.report.is_behind(0);
+        Some(cursor)
+    }
+
+    /// Says what is wrong, and waits.
+    pub(super) async fn wait_out(
+        &self,
+        active: &CancellationToken,
+        backoff: &mut Backoff,
+        error: &StoreError,
+    ) -> Option<()> {
+        warn!(%error, "trying again");
+        self.report.has_trouble(Some(error.to_string()));
+        active.run_until_cancelled(backoff.wait()).await
+    }
+}
+
+/// Waits for facts, and a little longer for more of them. Gives the first `seq` that the stream has again if facts
+/// after these are not on it.
+async fn gather(follow: &mut Follow, linger: Duration) -> (Vec<Fact>, Option<u64>) {
+    let mut facts = match follow.next_batch().await {
+        Delivery::Facts(facts) => facts,
+        Delivery::Jump { next, .. } => return (Vec::new(), Some(next)),
+    };
+    let end = Instant::now() + linger;
+    while facts.len() < BATCH {
+        match timeout_at(end, follow.next_batch()).await {
+            Ok(Delivery::Facts(more)) => facts.extend(more),
+            Ok(Delivery::Jump { next, .. }) => return (facts, Some(next)),
+            Err(_) => break,
+        }
+    }
+    (facts, None)
+}

@@ -1,0 +1,74 @@
+//! Running one attempt of a call: the check before the effect, the effect, the commit after it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use oxagen_commands::{Code, CommandError, Context, StartedCall};
+use oxagen_domain::tool_call::CallError;
+use oxagen_domain::{CallId, Digest};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use crate::Shared;
+use crate::live::Frames;
+
+/// Where a call runs: on whose behalf, and where its output is shown.
+pub(crate) struct Where {
+    pub(crate) context: Context,
+    pub(crate) frames: Option<Frames>,
+}
+
+/// An attempt that may run now.
+pub(crate) struct Running {
+    pub(crate) started: StartedCall,
+    pub(crate) place: Where,
+    pub(crate) stop: CancellationToken,
+}
+
+impl Shared {
+    /// Runs an attempt to its end and commits that. A cancelled attempt commits nothing: its turn does.
+    pub(crate) async fn run_call(self: &Arc<Self>, running: Running) -> Result<(), CommandError> {
+        let Running { started, place, stop } = running;
+        let (call, attempt) = (started.spec.call_id, started.attempt);
+        let result = if Digest::of_canonical(&started.input) == started.spec.input_digest {
+            self.use_tool(&started, place.frames.as_ref(), &stop).await
+        } else {
+            Err(error("input_changed", "the stored arguments are not those that were judged: the call did not run"))
+        };
+        if stop.is_cancelled() {
+            return Ok(());
+        }
+        self.record(&place.context, call, attempt, result).await
+    }
+
+    /// The effect has happened: this goes on until the ledger says so or somebody else's word counts.
+    async fn record(
+        &self,
+        context: &Context,
+        call: CallId,
+        attempt: u32,
+        result: Result<Value, CallError>,
+    ) -> Result<(), CommandError> {
+        let mut wait = Duration::from_millis(100);
+        loop {
+            match self.options.commands.finish_call(context, call, attempt, result.clone()).await {
+                Err(error) if error.fenced || error.code == Code::CallEnded => {
+                    info!(%call, attempt, %error, "the result of this attempt came too late");
+                    return Ok(());
+                }
+                Err(error) if error.code == Code::Unavailable => {
+                    warn!(%call, attempt, %error, "the result is not recorded yet, trying again");
+                    tokio::time::sleep(wait).await;
+                    wait = (wait * 2).min(Duration::from_secs(2));
+                }
+                done => return done,
+            }
+        }
+    }
+}
+
+/// A call's error.
+pub(crate) fn error(code: &str, message: impl Into<String>) -> CallError {
+    CallError { code: code.to_owned(), message: message.into(), flaws: vec![] }
+}

@@ -1,0 +1,116 @@
+//! One model call: what it is told, what it answers, and the commit of both outcomes.
+
+use std::sync::Arc;
+
+use oxagen_commands::{AdvanceTurn, AskedCall, CommandError, PlannedCall, StepAnswer};
+use oxagen_domain::capability::{Capability, catalog};
+use oxagen_domain::tool_call::Place;
+use oxagen_domain::turn::{StepFailure, StepResult, TurnSpec, Usage};
+use oxagen_domain::{Agent, CallId};
+use oxagen_model::{Arguments, Completion, ErrorCode, Message, ModelError, Request, ToolSpec};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::Shared;
+use crate::history::History;
+use crate::live::{Deltas, Frames};
+
+impl Shared {
+    /// Asks the model and commits what came of it; gives the calls that it asked for.
+    pub(crate) async fn ask_model(
+        self: &Arc<Self>,
+        to: &AdvanceTurn,
+        (spec, step, attempt): (&TurnSpec, u32, u32),
+        history: &mut History,
+        stop: &CancellationToken,
+    ) -> Result<Vec<PlannedCall>, CommandError> {
+        let commands = &self.options.commands;
+        let version = commands.start_step(to, step, attempt).await?;
+        let request = self.request(to, spec, history).await?;
+        let mut deltas = Deltas::new(Frames {
+            live: self.live.clone(),
+            scope: to.context.scope(),
+            conversation: spec.conversation_id,
+            turn: to.turn,
+            version,
+            step,
+            attempt,
+        });
+        match self.options.model.complete(&request, |delta| deltas.send(delta), stop).await {
+            Ok(completion) => commands.complete_step(to, answer(spec, step, completion, &request.model)).await,
+            Err(error) if error.code == ErrorCode::Cancelled => Ok(vec![]),
+            Err(error) => commands.fail_step(to, failure(error)).await.map(|()| vec![]),
+        }
+    }
+
+    async fn request(
+        &self,
+        to: &AdvanceTurn,
+        spec: &TurnSpec,
+        history: &mut History,
+    ) -> Result<Request, CommandError> {
+        let agent = self.options.commands.journal().load::<Agent>(&spec.agent_id.to_string()).await?.state;
+        let instructions = agent.version(spec.agent_version_id).map(|version| version.instructions.clone());
+        let mut messages: Vec<_> = instructions.map(|text| Message::System { text }).into_iter().collect();
+        messages.extend(self.messages(&to.context, spec, history).await?);
+        Ok(Request {
+            model: spec.model.clone().unwrap_or_else(|| self.options.default_model.clone()),
+            messages,
+            tools: catalog::tools().map(tool).collect(),
+            max_tokens: None,
+        })
+    }
+}
+
+fn tool(capability: &Capability) -> ToolSpec {
+    ToolSpec {
+        name: capability.wire_name(),
+        description: capability.summary.to_owned(),
+        parameters: (capability.input)().to_value(),
+    }
+}
+
+fn answer(spec: &TurnSpec, step: u32, completion: Completion, model: &str) -> StepAnswer {
+    let calls = completion.calls.into_iter().enumerate().map(|(index, call)| {
+        let asked = AskedCall {
+            call_id: CallId::of_step(spec.turn_id, step, index),
+            name: catalog::find_by_wire_name(&call.name).map_or(call.name, |tool| tool.name.to_owned()),
+            input: match call.arguments {
+                Arguments::Object(object) => Ok(Value::Object(object)),
+                Arguments::Invalid { raw, reason } => Err((raw, reason)),
+            },
+            place: Some(Place {
+                conversation_id: spec.conversation_id,
+                turn_id: spec.turn_id,
+                message_id: spec.assistant_message_id,
+                step,
+                provider_call_id: call.id.clone(),
+            }),
+        };
+        (asked, call.id)
+    });
+    StepAnswer {
+        calls: calls.collect(),
+        result: StepResult {
+            text: completion.text,
+            reasoning: completion.reasoning,
+            calls: vec![],
+            finish: completion.finish.as_str().to_owned(),
+            model: completion.model.unwrap_or_else(|| model.to_owned()),
+            usage: Usage {
+                input_tokens: completion.usage.input_tokens,
+                output_tokens: completion.usage.output_tokens,
+            },
+        },
+    }
+}
+
+fn failure(error: ModelError) -> StepFailure {
+    StepFailure {
+        code: format!("model_{}", error.code.as_str()),
+        message: error.message,
+        retryable: error.retryable,
+        text: error.partial.text,
+        reasoning: error.partial.reasoning,
+    }
+}
