@@ -41,11 +41,12 @@ fmt: ## is the code formatted?
 clippy: ## lints, warnings are errors
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-rooms: ## does any crate use one that it may not?
-	cargo run --quiet -p xtask -- rooms
+rooms: ## does any crate use one that it may not, and is any file too long?
+	cargo xtask rooms
+	cargo xtask sizes
 
 golden: ## does what outsiders see (OpenAPI, streams, capabilities) match the checked-in files?
-	cargo run --quiet -p xtask -- golden
+	cargo test --quiet --workspace --test golden # with the workspace's features, so that nothing is compiled twice
 
 build: ## the programs: `oxagen`, `oxagen-scripted-model`
 	cargo build --workspace --bins

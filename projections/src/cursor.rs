@@ -31,7 +31,8 @@ pub(crate) async fn advance(
     if advance.execute(&mut *connection).await.map_err(failed)?.rows_affected() == 1 {
         return Ok(true);
     }
-    let found: i64 = sqlx::query_scalar(FOUND).bind(projection).fetch_one(connection).await.map_err(failed)?;
+    let found: i64 =
+        sqlx::query_scalar(FOUND).bind(projection).fetch_one(connection).await.map_err(failed)?;
     if found == to {
         return Ok(false);
     }
@@ -50,5 +51,9 @@ pub(crate) async fn note(pool: &PgPool, projection: &'static str, seq: u64) -> R
 /// An outage is worth a retry, a refusal is not.
 pub(crate) fn explain(store: &'static str, error: &sqlx::Error) -> StoreError {
     let cause = error.to_string();
-    if is_outage(error) { StoreError::Unavailable { store, cause } } else { StoreError::Refused { store, cause } }
+    if is_outage(error) {
+        StoreError::Unavailable { store, cause }
+    } else {
+        StoreError::Refused { store, cause }
+    }
 }

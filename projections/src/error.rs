@@ -9,19 +9,25 @@ use crate::page::MAX_LIMIT;
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
     /// The server cannot be reached, has no free connection, or did not answer in time. Worth a retry.
-    #[error("the read models (Postgres) are unavailable: {source}; check that the server runs and accepts connections")]
+    #[error(
+        "the read models (Postgres) are unavailable: {source}; check that the server runs and accepts connections"
+    )]
     Unavailable {
         /// What the driver said.
         source: sqlx::Error,
     },
     /// The server refused the query, or answered what this build cannot read. A retry will not help.
-    #[error("the read models (Postgres) refused a query: {source}; if a table is missing, run `oxagen migrate`")]
+    #[error(
+        "the read models (Postgres) refused a query: {source}; if a table is missing, run `oxagen migrate`"
+    )]
     Database {
         /// What the driver said.
         source: sqlx::Error,
     },
     /// Not a cursor of this list.
-    #[error("`cursor` must be the nextCursor of an earlier page of this list: leave it out to begin at the first page")]
+    #[error(
+        "`cursor` must be the nextCursor of an earlier page of this list: leave it out to begin at the first page"
+    )]
     BadCursor,
     /// Too many or too few items asked for.
     #[error("`limit` must be between 1 and {MAX_LIMIT}, not {limit}")]

@@ -22,8 +22,8 @@ use tracing::{Instrument, info, info_span};
 use crate::store::{Batch, Store, StoreError};
 
 use lock::Lock;
-pub use status::{Handle, Status};
 use status::Report;
+pub use status::{Handle, Status};
 
 /// What may be chosen about a projector.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,7 +61,9 @@ impl<S: Store> Projector<S> {
     }
 
     async fn take_turns(&self, shutdown: &CancellationToken) {
-        while let Some(lock) = shutdown.run_until_cancelled(Lock::take(&self.journal, self.store.name())).await {
+        while let Some(lock) =
+            shutdown.run_until_cancelled(Lock::take(&self.journal, self.store.name())).await
+        {
             let active = lock.active_until(shutdown);
             info!("active");
             self.report.is_active(true);

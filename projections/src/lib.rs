@@ -22,7 +22,7 @@ pub use neo4j::{Neo4j, Neo4jOptions};
 pub use page::{Page, Paged};
 pub use postgres::Postgres;
 pub use queries::{
-    AgentRow, ApprovalRow, CallSummary, ConversationRow, ConversationView, DueTimer, ExecutionKind, KeyRow, MessageView,
-    Queries, StaleExecution, StepView, ToolCallRow, TurnView, WorkspaceRow,
+    AgentRow, ApprovalRow, CallSummary, ConversationRow, ConversationView, DueTimer, ExecutionKind, KeyRow,
+    MessageView, Queries, StaleExecution, StepView, ToolCallRow, TurnView, WorkspaceRow,
 };
 pub use store::{Batch, Store, StoreError};

@@ -6,7 +6,9 @@ mod invoked;
 
 use std::time::Duration;
 
-use neo4rs::{BoltType, ConfigBuilder, Error, Graph, Neo4jClientErrorKind, Neo4jErrorKind, Query, Txn, query};
+use neo4rs::{
+    BoltType, ConfigBuilder, Error, Graph, Neo4jClientErrorKind, Neo4jErrorKind, Query, Txn, query,
+};
 use sqlx::postgres::PgPool;
 use tokio::time::timeout;
 use tracing::{debug, warn};

@@ -104,6 +104,9 @@ pub(crate) fn pool(store: &'static str, url: &str) -> Result<PgPool, StoreError>
 /// Waits for an answer, but not for ever.
 async fn bounded<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
     timeout(ANSWER, work).await.unwrap_or_else(|_| {
-        Err(StoreError::Unavailable { store: NAME, cause: format!("no answer within {} s", ANSWER.as_secs()) })
+        Err(StoreError::Unavailable {
+            store: NAME,
+            cause: format!("no answer within {} s", ANSWER.as_secs()),
+        })
     })
 }

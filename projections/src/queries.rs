@@ -103,7 +103,10 @@ where
 }
 
 /// All rows of a query.
-async fn all<T>(transaction: &mut Transaction<'static, Postgres>, query: Rows<'_, T>) -> Result<Vec<T>, QueryError>
+async fn all<T>(
+    transaction: &mut Transaction<'static, Postgres>,
+    query: Rows<'_, T>,
+) -> Result<Vec<T>, QueryError>
 where
     T: DeserializeOwned + Send + Unpin + 'static,
 {
@@ -112,7 +115,10 @@ where
 }
 
 /// The row of a query that has at most one.
-async fn one<T>(transaction: &mut Transaction<'static, Postgres>, query: Rows<'_, T>) -> Result<Option<T>, QueryError>
+async fn one<T>(
+    transaction: &mut Transaction<'static, Postgres>,
+    query: Rows<'_, T>,
+) -> Result<Option<T>, QueryError>
 where
     T: DeserializeOwned + Send + Unpin + 'static,
 {

@@ -38,9 +38,9 @@ pub(crate) trait Table: Default {
 }
 
 /// Declares a row, its table and its columns. A column that no fact in a batch speaks of keeps its value, except
-/// `column: Type with other`, which is written whenever `other` is.
+/// `column: Type => other`, which is written whenever `other` is.
 macro_rules! table {
-    ($(#[$doc:meta])* $row:ident in $table:literal { $($column:ident: $type:ty $(with $other:ident)?),+ $(,)? }) => {
+    ($(#[$doc:meta])* $row:ident in $table:literal { $($column:ident: $type:ty $(=> $other:ident)?),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq)]
         pub(crate) struct $row {
@@ -117,7 +117,9 @@ fn upsert<R: Table>() -> String {
     let arrays: Vec<_> = (1..=names.len() + 4).map(|n| format!("${n}")).collect();
     let changes = R::COLUMNS.iter().map(|Column { name, with }| match with {
         None => format!("{name} = coalesce(excluded.{name}, t.{name})"),
-        Some(other) => format!("{name} = case when excluded.{other} is null then t.{name} else excluded.{name} end"),
+        Some(other) => {
+            format!("{name} = case when excluded.{other} is null then t.{name} else excluded.{name} end")
+        }
     });
     format!(
         "insert into {} as t (tenant_id, workspace_id, id, sequence, {}) select * from unnest({})

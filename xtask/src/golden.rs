@@ -8,7 +8,7 @@ use anyhow::ensure;
 /// Runs the comparison, or writes the files anew.
 pub(crate) fn check(root: &Path, write: bool) -> anyhow::Result<()> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(root).args(["test", "--quiet", "--package", "oxagen-tests", "--test", "golden"]);
+    cargo.current_dir(root).args(["test", "--quiet", "--workspace", "--test", "golden"]);
     if write {
         cargo.env("UPDATE_GOLDEN", "1");
     }

@@ -69,7 +69,8 @@ impl Report {
     }
 
     pub(super) fn is_active(&self, active: bool) {
-        self.status.send_modify(|status| *status = Status { active, cursor: status.cursor, ..Status::default() });
+        self.status
+            .send_modify(|status| *status = Status { active, cursor: status.cursor, ..Status::default() });
     }
 
     pub(super) fn is_at(&self, cursor: u64) {

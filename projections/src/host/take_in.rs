@@ -40,7 +40,13 @@ impl<S: Store> Projector<S> {
     }
 
     /// Tries a refused fact again, then gives up on it.
-    async fn insist(&self, active: &CancellationToken, fact: &Fact, from: u64, refusal: String) -> Option<u64> {
+    async fn insist(
+        &self,
+        active: &CancellationToken,
+        fact: &Fact,
+        from: u64,
+        refusal: String,
+    ) -> Option<u64> {
         let mut cause = refusal;
         for attempt in 1..ATTEMPTS {
             warn!(seq = fact.seq, kind = fact.kind, attempt, cause, "a fact was refused");
@@ -55,7 +61,13 @@ impl<S: Store> Projector<S> {
     }
 
     /// Puts a fact among the dead letters and moves the cursor over it.
-    pub(super) async fn give_up(&self, active: &CancellationToken, from: u64, seq: u64, cause: &str) -> Option<u64> {
+    pub(super) async fn give_up(
+        &self,
+        active: &CancellationToken,
+        from: u64,
+        seq: u64,
+        cause: &str,
+    ) -> Option<u64> {
         error!(seq, cause, "gave up on a fact; it lies among the dead letters");
         let (reader, now) = (self.reader(), Utc::now());
         let error = cause.to_owned();
@@ -86,7 +98,9 @@ impl<S: Store> Projector<S> {
                     return Some(Ok(()));
                 }
                 Err(StoreError::Refused { cause, .. }) => return Some(Err(cause)),
-                Err(error @ StoreError::Unavailable { .. }) => self.wait_out(active, &mut backoff, &error).await?,
+                Err(error @ StoreError::Unavailable { .. }) => {
+                    self.wait_out(active, &mut backoff, &error).await?
+                }
                 Err(error @ StoreError::CursorMoved { .. }) => {
                     warn!(%error, "standing by");
                     return None;

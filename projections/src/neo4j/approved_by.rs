@@ -22,7 +22,8 @@ impl Approvals {
     /// Takes in a fact.
     pub(super) fn take(&mut self, fact: &Fact, event: &Event) {
         let Event::Approval(ApprovalEvent::Approved { call_id, by, at, .. }) = event else { return };
-        let execution = fact.turn_id.map_or_else(|| ExecutionId::of_direct_call(*call_id), ExecutionId::of_turn);
+        let execution =
+            fact.turn_id.map_or_else(|| ExecutionId::of_direct_call(*call_id), ExecutionId::of_turn);
         self.0.push(vec![
             ("tenant", fact.tenant_id.to_string().into()),
             ("workspace", fact.workspace_id.to_string().into()),

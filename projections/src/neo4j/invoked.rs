@@ -42,7 +42,8 @@ impl Invocations {
             | ToolCallEvent::InDoubt { record, .. } => record,
         };
         let id = &fact.aggregate_id;
-        let call = id.parse().map_err(|_| format!("fact {} is of call `{id}`, which is no UUID", fact.seq))?;
+        let call =
+            id.parse().map_err(|_| format!("fact {} is of call `{id}`, which is no UUID", fact.seq))?;
         self.0.insert(call, row(fact, call, record));
         Ok(())
     }

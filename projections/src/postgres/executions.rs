@@ -17,8 +17,8 @@ table! {
     Execution in "execution.executions" {
         kind: String, status: String, conversation_id: Uuid, turn_id: Uuid, call_id: Uuid, user_message_id: Uuid,
         message_id: Uuid, agent_id: Uuid, agent_version_id: Uuid, model: String, budget: Value, requested_by: Uuid,
-        runner_id: Uuid, epoch: i64, input_tokens: i64, output_tokens: i64, error: Value with status,
-        requested_at: DateTime<Utc>, started_at: DateTime<Utc>, finished_at: DateTime<Utc> with status,
+        runner_id: Uuid, epoch: i64, input_tokens: i64, output_tokens: i64, error: Value => status,
+        requested_at: DateTime<Utc>, started_at: DateTime<Utc>, finished_at: DateTime<Utc> => status,
         cancel_requested_at: DateTime<Utc>, updated_at: DateTime<Utc>,
     }
 }
@@ -64,8 +64,7 @@ pub(super) fn turn(rows: &mut Rows<Execution>, source: Source<'_>, event: &TurnE
             row.stands("running");
             row.started_at = Some(*at);
         }
-        TurnEvent::Claimed { runner_id } => (row.runner_id, row.epoch) = (Some(runner_id.0), Some(1)),
-        TurnEvent::TakenOver { runner_id, epoch } => {
+        TurnEvent::Claimed { runner_id, epoch } | TurnEvent::TakenOver { runner_id, epoch } => {
             (row.runner_id, row.epoch) = (Some(runner_id.0), Some(epoch.cast_signed()));
         }
         TurnEvent::Paused { .. } => row.stands("paused"),

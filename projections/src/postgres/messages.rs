@@ -75,9 +75,13 @@ impl Messages {
             block("text", text);
         };
         match event {
-            TurnEvent::StepCompleted { step, result, .. } => said(*step, &result.reasoning, &result.text, false),
+            TurnEvent::StepCompleted { step, result, .. } => {
+                said(*step, &result.reasoning, &result.text, false)
+            }
             // What a failed attempt has said is withdrawn when the step is tried again, and kept when it is not.
-            TurnEvent::StepFailed { step, attempt, failure } if !failure.retryable || *attempt >= MAX_ATTEMPTS => {
+            TurnEvent::StepFailed { step, attempt, failure }
+                if !failure.retryable || *attempt >= MAX_ATTEMPTS =>
+            {
                 said(*step, &failure.reasoning, &failure.text, true);
             }
             TurnEvent::Failed { code, message, .. } => {
@@ -105,7 +109,10 @@ impl Messages {
         let ToolCallEvent::Requested { spec, .. } = event else { return };
         let step = spec.place.as_ref().map(|place| place.step);
         let (call, capability) = (spec.call_id, &spec.capability);
-        self.append(source, json!({ "type": "tool_call", "step": step, "callId": call, "capability": capability }));
+        self.append(
+            source,
+            json!({ "type": "tool_call", "step": step, "callId": call, "capability": capability }),
+        );
     }
 
     /// Takes in what happened to an approval.
@@ -133,7 +140,8 @@ impl Messages {
             return Ok(());
         }
         let keys = |part: fn(&Key) -> Uuid| self.appended.keys().map(part).collect::<Vec<_>>();
-        let last = |blocks: &Vec<Value>| blocks.last().and_then(|block| block["seq"].as_i64()).unwrap_or_default();
+        let last =
+            |blocks: &Vec<Value>| blocks.last().and_then(|block| block["seq"].as_i64()).unwrap_or_default();
         let append = sqlx::query(APPEND)
             .bind(keys(|key| key.0))
             .bind(keys(|key| key.1))

@@ -16,8 +16,8 @@ table! {
     /// A step.
     ExecutionStep in "execution.execution_steps" {
         execution_id: Uuid, number: i32, kind: String, attempt: i32, status: String, model: String, finish: String,
-        input_tokens: i64, output_tokens: i64, error: Value with status, started_at: DateTime<Utc>,
-        finished_at: DateTime<Utc> with status,
+        input_tokens: i64, output_tokens: i64, error: Value => status, started_at: DateTime<Utc>,
+        finished_at: DateTime<Utc> => status,
     }
 }
 

@@ -15,9 +15,9 @@ table! {
         conversation_id: Uuid, message_id: Uuid, turn_id: Uuid, execution_id: Uuid, execution_step_id: Uuid,
         capability: String, tool_version_id: Uuid, origin: String, effect: String, risk_level: String, status: String,
         attempt: i32, input: Value, input_ref: String, input_digest: String, output: Value, output_ref: String,
-        error: Value with status, policy_rule: String, required_approval: bool, approval_id: Uuid,
+        error: Value => status, policy_rule: String, required_approval: bool, approval_id: Uuid,
         provider_call_id: String, requested_by: Uuid, runner_id: Uuid, requested_at: DateTime<Utc>,
-        started_at: DateTime<Utc>, finished_at: DateTime<Utc> with status, latency_ms: i64,
+        started_at: DateTime<Utc>, finished_at: DateTime<Utc> => status, latency_ms: i64,
     }
 }
 
@@ -107,7 +107,9 @@ pub(super) fn error_of(event: &ToolCallEvent) -> Option<Value> {
         | ToolCallEvent::Started { .. }
         | ToolCallEvent::Completed { .. } => None,
         ToolCallEvent::Failed { error, .. } => serde_json::to_value(error).ok(),
-        ToolCallEvent::Cancelled { reason, record } | ToolCallEvent::InDoubt { reason, record } => told(record, reason),
+        ToolCallEvent::Cancelled { reason, record } | ToolCallEvent::InDoubt { reason, record } => {
+            told(record, reason)
+        }
         ToolCallEvent::Denied { refused, record } => match refused {
             Refused::Policy { reason } => told(record, reason),
             Refused::Person { note, .. } => told(record, note.as_deref().unwrap_or_default()),

@@ -36,7 +36,9 @@ impl Tools {
     pub(super) fn take(&mut self, source: Source<'_>, event: &WorkspaceEvent) {
         match event {
             WorkspaceEvent::Created { .. } => {}
-            WorkspaceEvent::ToolsPublished { tools } => tools.iter().for_each(|tool| self.publish(source, tool)),
+            WorkspaceEvent::ToolsPublished { tools } => {
+                tools.iter().for_each(|tool| self.publish(source, tool))
+            }
         }
     }
 

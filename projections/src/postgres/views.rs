@@ -5,7 +5,8 @@ use sqlx::postgres::PgConnection;
 
 use super::source::Source;
 use super::{
-    NAME, agents, approvals, conversations, executions, keys, messages, steps, timers, tool_calls, tools, workspaces,
+    NAME, agents, approvals, conversations, executions, keys, messages, steps, timers, tool_calls, tools,
+    workspaces,
 };
 use crate::store::StoreError;
 use crate::table::Rows;
@@ -35,7 +36,10 @@ impl Views {
             let refused = |cause: String| StoreError::Refused { store: NAME, cause };
             if let Some(event) = fact.event().map_err(|error| refused(error.to_string()))? {
                 let id = fact.aggregate_id.parse().map_err(|_| {
-                    refused(format!("fact {} is of {} `{}`, which is no UUID", fact.seq, fact.aggregate_type, fact.aggregate_id))
+                    refused(format!(
+                        "fact {} is of {} `{}`, which is no UUID",
+                        fact.seq, fact.aggregate_type, fact.aggregate_id
+                    ))
                 })?;
                 views.take(Source { fact, id }, &event);
             }

@@ -63,7 +63,8 @@ pub struct MessageView {
     pub created_at: DateTime<Utc>,
 }
 
-const ROW: &str = "id as conversation_id, coalesce(title, '') as title, coalesce(is_archived, false) as archived,
+const ROW: &str =
+    "id as conversation_id, coalesce(title, '') as title, coalesce(is_archived, false) as archived,
   created_at, updated_at";
 const MESSAGES: &str = "
 select to_jsonb(r) from (
@@ -95,7 +96,11 @@ impl Queries {
     ///
     /// # Errors
     /// [`QueryError`].
-    pub async fn conversations(&self, scope: Scope, page: Page) -> Result<Paged<ConversationRow>, QueryError> {
+    pub async fn conversations(
+        &self,
+        scope: Scope,
+        page: Page,
+    ) -> Result<Paged<ConversationRow>, QueryError> {
         let sql = format!(
             "select to_jsonb(r) from (select {ROW} from chat.conversations
              where created_at is not null and ($1::timestamptz is null or (created_at, id) < ($1, $2))
@@ -130,7 +135,10 @@ impl Queries {
             let usage = one(&mut transaction, rows::<Usage>(USAGE).bind(id.0)).await?.unwrap_or_default();
             let last_seq = super::runtime::cursor(&mut transaction, crate::postgres::NAME).await?;
             let standings = standings.into_iter().map(|standing| (standing.id, standing.fields)).collect();
-            messages.iter_mut().flat_map(|message| &mut message.blocks).for_each(|block| complete(block, &standings));
+            messages
+                .iter_mut()
+                .flat_map(|message| &mut message.blocks)
+                .for_each(|block| complete(block, &standings));
             Ok(Some(ConversationView { row, messages, usage, last_seq }))
         })
         .await

@@ -6,7 +6,7 @@ mod sse;
 
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,8 +22,6 @@ use crate::failure::Failure;
 const CONNECT: Duration = Duration::from_secs(10);
 /// The longest wait for an answer that is not a stream.
 const ANSWER: Duration = Duration::from_secs(60);
-/// Silence after which a stream counts as lost; heartbeats come every 15 s.
-const SILENCE: Duration = Duration::from_secs(45);
 
 /// Speaks to one gateway with one key. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -61,30 +59,28 @@ impl Client {
 
     /// Reads.
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, String)]) -> Result<T, Failure> {
-        let mut request = self.request(Method::GET, path);
-        request = request.timeout(ANSWER);
-        self.json(with_query(request, query)).await
+        self.json(self.request(Method::GET, path, query).timeout(ANSWER)).await
     }
 
     /// Asks for something, once: a repeat of the same request by the network changes nothing.
     pub(crate) async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Failure> {
         let once = Uuid::now_v7().to_string();
-        let request = self.request(Method::POST, path).timeout(ANSWER).header("Idempotency-Key", once).json(body);
+        let request = self.request(Method::POST, path, &[]).timeout(ANSWER).header("Idempotency-Key", once).json(body);
         self.json(request).await
     }
 
     /// Takes something away.
     pub(crate) async fn delete(&self, path: &str) -> Result<(), Failure> {
-        self.send(self.request(Method::DELETE, path).timeout(ANSWER)).await.map(drop)
+        self.send(self.request(Method::DELETE, path, &[]).timeout(ANSWER)).await.map(drop)
     }
 
     /// Opens a stream of events after `after`; without it, where the gateway begins by itself.
     pub(crate) async fn stream(&self, path: &str, query: &[(&str, String)], after: Option<u64>) -> Result<Response, Failure> {
-        let mut request = self.request(Method::GET, path).header(ACCEPT, "text/event-stream").read_timeout(SILENCE);
+        let mut request = self.request(Method::GET, path, query).header(ACCEPT, "text/event-stream");
         if let Some(after) = after {
             request = request.header("Last-Event-ID", after);
         }
-        self.send(with_query(request, query)).await
+        self.send(request).await
     }
 
     /// The address, for people.
@@ -92,9 +88,13 @@ impl Client {
         self.base.as_str().trim_end_matches('/')
     }
 
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let url = format!("{}{path}", self.address());
-        self.http.request(method, url).header("Authorization", self.key.clone())
+    fn request(&self, method: Method, path: &str, query: &[(&str, String)]) -> RequestBuilder {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        self.http.request(method, url).header(AUTHORIZATION, self.key.clone())
     }
 
     async fn json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, Failure> {
@@ -131,20 +131,5 @@ impl Client {
             "cannot reach Oxagen at {}: {what}. Is it up (`oxagen dev`, `make up`), and is OXAGEN_URL right?",
             self.address()
         ))
-    }
-}
-
-fn with_query(request: RequestBuilder, query: &[(&str, String)]) -> RequestBuilder {
-    let (client, request) = request.build_split();
-    let request = request.map(|mut request| {
-        if !query.is_empty() {
-            request.url_mut().query_pairs_mut().extend_pairs(query);
-        }
-        request
-    });
-    match request {
-        Ok(request) => RequestBuilder::from_parts(client, request),
-        // The builder keeps its own error and gives it when it is sent.
-        Err(_) => client.get(""),
     }
 }

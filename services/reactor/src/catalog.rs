@@ -18,9 +18,9 @@ pub(crate) async fn publish(options: Arc<ReactorOptions>) {
             }
         }
     };
-    for (scope, name) in &workspaces {
-        if let Err(error) = options.commands.publish_tools(*scope).await {
-            warn!(workspace = %name, %error, "could not publish the tools of a workspace");
+    for workspace in &workspaces {
+        if let Err(error) = options.commands.publish_tools(workspace.scope).await {
+            warn!(workspace = %workspace.name, %error, "could not publish the tools of a workspace");
         }
     }
     info!(workspaces = workspaces.len(), "tools are up to date");

@@ -93,6 +93,10 @@ impl Runner {
         info!(runner = %shared.options.id, "ready for turns");
         loop {
             while tasks.try_join_next().is_some() {}
+            if permits.available_permits() == 0 {
+                // Nothing is to wait here for a free hand while another runner has one.
+                work.rest();
+            }
             let permit = tokio::select! {
                 () = shutdown.cancelled() => break,
                 lost = ownership.lost() => {

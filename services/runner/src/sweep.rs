@@ -30,11 +30,10 @@ pub(crate) async fn sweep(shared: Arc<Shared>) {
         for execution in stale {
             let shared = Arc::clone(&shared);
             tokio::spawn(async move {
-                let cause = execution.turn.map_or(execution.execution.0, |turn| turn.0);
-                let context = Context::own(execution.scope, "sweep", cause);
+                let context = |cause| Context::own(execution.scope, "sweep", cause);
                 let attended = match (execution.turn, execution.call) {
-                    (Some(turn), _) => shared.attend_turn(context, turn).await,
-                    (None, Some(call)) => shared.attend_call(context, call).await,
+                    (Some(turn), _) => shared.attend_turn(context(turn.0), turn).await,
+                    (None, Some(call)) => shared.attend_call(context(call.0), call).await,
                     (None, None) => return,
                 };
                 if let Err(error) = attended {

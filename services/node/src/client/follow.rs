@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::Response;
 use serde_json::Value;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::Client;
 use super::sse::{Decoder, SseEvent};
@@ -13,6 +13,9 @@ use crate::failure::Failure;
 
 /// Connections in a row that brought nothing before a stream is given up.
 const TRIES: u32 = 8;
+
+/// Silence after which a stream counts as lost; heartbeats come every 15 s.
+const SILENCE: Duration = Duration::from_secs(45);
 
 /// An event of a stream.
 #[derive(Clone, Debug)]
@@ -91,25 +94,21 @@ impl Follow {
         let Some((response, decoder)) = &mut self.open else {
             return self.connect().await;
         };
-        match response.chunk().await {
-            Ok(Some(bytes)) => {
+        let failure = match timeout(SILENCE, response.chunk()).await {
+            Ok(Ok(Some(bytes))) => {
                 let events = decoder.feed(&bytes).map_err(|error| Failure::Failed(error.to_string()))?;
                 if !events.is_empty() {
                     self.failures = 0;
                 }
                 self.ready.extend(events);
-                Ok(())
+                return Ok(());
             }
-            Ok(None) => {
-                self.open = None;
-                self.pause(Failure::Unreachable("the gateway closes the stream again and again".to_owned())).await
-            }
-            Err(error) => {
-                self.open = None;
-                let failure = self.client.unreachable(&error);
-                self.pause(failure).await
-            }
-        }
+            Ok(Ok(None)) => Failure::Unreachable("the gateway closes the stream again and again".to_owned()),
+            Ok(Err(error)) => self.client.unreachable(&error),
+            Err(_) => Failure::Unreachable("the stream is silent again and again".to_owned()),
+        };
+        self.open = None;
+        self.pause(failure).await
     }
 
     async fn connect(&mut self) -> Result<(), Failure> {
