@@ -1,5 +1,6 @@
 //! The OpenAPI document, made from the route table.
 
+mod page;
 mod schema;
 
 use oxagen_domain::Right;
@@ -16,6 +17,7 @@ use utoipa::openapi::{
 use crate::door::{Content, Door, Guard, Method};
 use crate::error;
 use crate::routes;
+pub(crate) use page::page;
 use schema::Schemas;
 
 /// The name of the one way to prove who calls.

@@ -6,6 +6,8 @@
 mod clickhouse;
 mod cursor;
 mod error;
+#[cfg(test)]
+mod given;
 mod host;
 mod neo4j;
 mod page;

@@ -49,6 +49,8 @@ pub struct Neo4jOptions {
     pub password: String,
     /// The read models' Postgres.
     pub postgres_url: String,
+    /// Goes before the cursor's name, so that several installations can share a server; usually empty.
+    pub prefix: String,
 }
 
 /// The graph in Neo4j.
@@ -56,6 +58,8 @@ pub struct Neo4jOptions {
 pub struct Neo4j {
     graph: Graph,
     cursors: PgPool,
+    /// Names the cursor's node.
+    projection: String,
 }
 
 impl Neo4j {
@@ -76,13 +80,14 @@ impl Neo4j {
             store: NAME,
             cause: format!("{error}; expected bolt://host:port"),
         })?;
-        Ok(Self { graph, cursors: pool(NAME, &options.postgres_url)? })
+        let projection = format!("{}{NAME}", options.prefix);
+        Ok(Self { graph, cursors: pool(NAME, &options.postgres_url)?, projection })
     }
 
     /// One attempt of a batch. Rolled back explicitly unless it was committed.
     async fn transact(&self, batch: Batch<'_>, changes: &[Query]) -> Result<Outcome, Error> {
         let mut transaction = self.graph.start_txn().await?;
-        let outcome = advance_and_write(&mut transaction, batch, changes).await;
+        let outcome = self.advance_and_write(&mut transaction, batch, changes).await;
         match outcome {
             Ok(Outcome::Taken) => transaction.commit().await.map(|()| Outcome::Taken),
             Ok(Outcome::StoodAt(found)) => {
@@ -94,6 +99,30 @@ impl Neo4j {
                 Err(error)
             }
         }
+    }
+
+    async fn advance_and_write(
+        &self,
+        transaction: &mut Txn,
+        batch: Batch<'_>,
+        changes: &[Query],
+    ) -> Result<Outcome, Error> {
+        let advance = query(ADVANCE)
+            .param("projection", self.projection.as_str())
+            .param("from", batch.from.cast_signed())
+            .param("to", batch.to.cast_signed());
+        let mut rows = transaction.execute(advance).await?;
+        let row = rows.next(transaction.handle()).await?.ok_or(Error::NoMoreRows)?;
+        let found = row.get::<i64>("found")?.unsigned_abs();
+        // What is left unread on the connection would be in the way of the next statement.
+        while rows.next(transaction.handle()).await?.is_some() {}
+        if found != batch.from {
+            return Ok(Outcome::StoodAt(found));
+        }
+        for change in changes {
+            transaction.run(change.clone()).await?;
+        }
+        Ok(Outcome::Taken)
     }
 }
 
@@ -121,7 +150,7 @@ impl Store for Neo4j {
     async fn cursor(&self) -> Result<u64, StoreError> {
         let read = query("MATCH (c:ProjectionCursor {projection: $projection}) RETURN c.seq AS seq");
         let read = async {
-            let mut rows = self.graph.execute(read.param("projection", NAME)).await?;
+            let mut rows = self.graph.execute(read.param("projection", self.projection.as_str())).await?;
             Ok(match rows.next().await? {
                 Some(row) => row.get::<i64>("seq")?.unsigned_abs(),
                 None => 0,
@@ -161,29 +190,6 @@ impl Store for Neo4j {
         }
         Ok(())
     }
-}
-
-async fn advance_and_write(
-    transaction: &mut Txn,
-    batch: Batch<'_>,
-    changes: &[Query],
-) -> Result<Outcome, Error> {
-    let advance = query(ADVANCE)
-        .param("projection", NAME)
-        .param("from", batch.from.cast_signed())
-        .param("to", batch.to.cast_signed());
-    let mut rows = transaction.execute(advance).await?;
-    let row = rows.next(transaction.handle()).await?.ok_or(Error::NoMoreRows)?;
-    let found = row.get::<i64>("found")?.unsigned_abs();
-    // What is left unread on the connection would be in the way of the next statement.
-    while rows.next(transaction.handle()).await?.is_some() {}
-    if found != batch.from {
-        return Ok(Outcome::StoodAt(found));
-    }
-    for change in changes {
-        transaction.run(change.clone()).await?;
-    }
-    Ok(Outcome::Taken)
 }
 
 async fn roll_back(transaction: Txn) {

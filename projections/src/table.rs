@@ -131,3 +131,28 @@ fn upsert<R: Table>() -> String {
         changes.collect::<Vec<_>>().join(", "),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    table! {
+        /// A thing.
+        Thing in "a.things" { name: String, status: String, error: String => status }
+    }
+
+    #[test]
+    fn unspoken_columns_keep_their_value_and_later_facts_win() {
+        let sql = upsert::<Thing>();
+        let words: Vec<_> = sql.split_whitespace().collect();
+        assert_eq!(
+            words.join(" "),
+            "insert into a.things as t (tenant_id, workspace_id, id, sequence, name, status, error) \
+             select * from unnest($1, $2, $3, $4, $5, $6, $7) \
+             on conflict (tenant_id, workspace_id, id) do update set sequence = excluded.sequence, \
+             name = coalesce(excluded.name, t.name), status = coalesce(excluded.status, t.status), \
+             error = case when excluded.status is null then t.error else excluded.error end \
+             where t.sequence < excluded.sequence"
+        );
+    }
+}

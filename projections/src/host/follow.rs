@@ -53,7 +53,10 @@ impl<S: Store> Projector<S> {
         let mut backoff = Backoff::default();
         loop {
             match self.store.prepare().await {
-                Ok(()) => return Some(self.report.has_trouble(None)),
+                Ok(()) => {
+                    self.report.has_trouble(None);
+                    return Some(());
+                }
                 Err(error) => self.wait_out(active, &mut backoff, &error).await?,
             }
         }

@@ -95,3 +95,6 @@ impl Views {
         self.keys.write(connection).await
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,9 @@
+//! The handlers on a real Postgres, whose addresses are in `DATABASE_URL` and `DATABASE_ADMIN_URL`.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod approvals;
+mod base;
+mod idempotency;
+mod ledger;
+mod races;

@@ -1,0 +1,133 @@
+//! The approval inbox: list, answer one, answer many.
+
+use axum::Json;
+use axum::extract::State;
+use axum::routing::{get, post};
+use oxagen_commands::{Answer, ApprovalReceipt};
+use oxagen_domain::{ApprovalId, Decision, Right};
+use oxagen_projections::{ApprovalRow, Page, Paged};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::shapes;
+use crate::caller::Who;
+use crate::door::{Door, Guard, Method};
+use crate::error::Problem;
+use crate::extract::{Asked, Body, Id};
+use crate::state::App;
+
+/// Answers in one request at most.
+const MANY: usize = 100;
+
+pub(super) fn doors() -> Vec<Door> {
+    let decide = Guard::Needs(Right::Decide);
+    vec![
+        Door::new(Method::Get, "/v1/approvals", "agent.approval.list", Guard::Needs(Right::Read), get(list))
+            .about("approval", "")
+            .query::<Status>("status", "`open` for those that wait for an answer; nothing for all.")
+            .paged()
+            .gives::<shapes::ApprovalPage>(200, "A page, soonest expiry first."),
+        Door::new(
+            Method::Post,
+            "/v1/approvals/{id}/resolve",
+            "agent.approval.resolve",
+            decide,
+            post(resolve),
+        )
+        .about("approval", "")
+        .takes::<Resolve>()
+        .gives::<shapes::ApprovalReceipt>(200, "The answer counts; a repeat of it gets the same receipt."),
+        Door::new(Method::Post, "/v1/approvals/resolve", "approval.resolve_many", decide, post(resolve_many))
+            .about("approval", "Answers several approvals, each on its own: one refusal stops no other.")
+            .takes::<ResolveMany>()
+            .gives::<shapes::ApprovalReceipts>(200, "What came of each."),
+    ]
+}
+
+/// Which approvals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    /// Those that wait for an answer.
+    Open,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Inbox {
+    status: Option<Status>,
+    limit: Option<u32>,
+    cursor: Option<String>,
+}
+
+/// An answer. Who answers comes from the key, never from the body.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Resolve {
+    /// What.
+    decision: Decision,
+    /// In your words, for the model to read: at most 4,000 characters.
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    note: Option<String>,
+}
+
+/// Several answers.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ResolveMany {
+    /// 1 to 100 answers.
+    #[schemars(length(min = 1, max = 100))]
+    answers: Vec<ResolveOne>,
+}
+
+/// One of several answers.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ResolveOne {
+    /// The approval.
+    approval_id: ApprovalId,
+    /// What.
+    decision: Decision,
+    /// In your words: at most 4,000 characters.
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    note: Option<String>,
+}
+
+async fn list(
+    State(app): State<App>,
+    Who(caller): Who,
+    Asked(inbox): Asked<Inbox>,
+) -> Result<Json<Paged<ApprovalRow>>, Problem> {
+    let page = Page { limit: inbox.limit.unwrap_or(Page::default().limit), cursor: inbox.cursor };
+    Ok(Json(app.queries().approvals(caller.scope, inbox.status == Some(Status::Open), page).await?))
+}
+
+async fn resolve(
+    State(app): State<App>,
+    Who(caller): Who,
+    Id(id): Id<ApprovalId>,
+    Body(Resolve { decision, note }): Body<Resolve>,
+) -> Result<Json<ApprovalReceipt>, Problem> {
+    Ok(Json(app.commands().resolve_approval(&caller, id, Answer { decision, note }).await?))
+}
+
+async fn resolve_many(
+    State(app): State<App>,
+    Who(caller): Who,
+    Body(ResolveMany { answers }): Body<ResolveMany>,
+) -> Result<Json<Value>, Problem> {
+    if answers.is_empty() || answers.len() > MANY {
+        return Err(Problem::invalid("/answers", format!("1 to {MANY} answers, not {}", answers.len())));
+    }
+    let mut items = Vec::with_capacity(answers.len());
+    for ResolveOne { approval_id, decision, note } in answers {
+        let answered = app.commands().resolve_approval(&caller, approval_id, Answer { decision, note }).await;
+        items.push(match answered {
+            Ok(receipt) => json!({"approvalId": approval_id, "receipt": receipt}),
+            Err(refusal) => json!({"approvalId": approval_id, "problem": Problem::from(refusal).into_logged_body()}),
+        });
+    }
+    Ok(Json(json!({ "items": items })))
+}

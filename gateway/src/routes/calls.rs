@@ -1,0 +1,166 @@
+//! Calls outside a turn, through the same gate and ledger as an agent's.
+
+mod view;
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use oxagen_commands::{Caller, RequestCall};
+use oxagen_domain::tool_call::ToolCall;
+use oxagen_domain::{CallId, Fact, Right, Scope};
+use oxagen_journal::FactFilter;
+use oxagen_projections::ToolCallRow;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+
+use super::shapes;
+use super::turns::Cancel;
+use crate::caller::Who;
+use crate::door::{Door, Guard, Method};
+use crate::error::Problem;
+use crate::extract::{Body, Id, IdempotencyKey, MaybeBody};
+use crate::hub::{Item, Topic};
+use crate::state::App;
+use crate::trace::prefer_wait;
+
+/// Facts of one call at most: its attempts are few.
+const FACTS: u32 = 1000;
+
+pub(super) fn doors() -> Vec<Door> {
+    let (read, act) = (Guard::Needs(Right::Read), Guard::Needs(Right::Act));
+    vec![
+        // What a caller may call is judged by the tool called, so the door itself only asks for a key.
+        Door::new(Method::Post, "/v1/tool-calls", "tool_call.request", read, post(request))
+            .about("tool", "Calls a tool outside a turn. It is judged, kept and shown like an agent's own call.")
+            .header::<String>("Prefer", "`wait=N`: wait up to N seconds, at most 60, for the call's end.")
+            .takes::<Call>()
+            .gives::<shapes::ToolCall>(200, "The call has ended.")
+            .gives::<shapes::CallReceipt>(202, "The call goes on, or waits for the approval that is named."),
+        Door::new(Method::Get, "/v1/tool-calls/{id}", "tool_call.read", read, get(one))
+            .about("tool", "Reads a call, of a turn or outside one.")
+            .gives::<shapes::ToolCall>(200, "The call as it stands."),
+        Door::new(Method::Post, "/v1/tool-calls/{id}/cancel", "tool_call.cancel", act, post(cancel))
+            .about("tool", "Cancels a call outside a turn. A call in a turn is cancelled with its turn.")
+            .may_take::<Cancel>()
+            .gives_nothing(202, "The call is told to end."),
+    ]
+}
+
+/// A call.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Call {
+    /// A tool's name, as `GET /v1/tools` lists it.
+    capability: String,
+    /// Its arguments.
+    #[serde(default)]
+    input: Map<String, Value>,
+}
+
+async fn request(
+    State(app): State<App>,
+    Who(caller): Who,
+    IdempotencyKey(idempotency_key): IdempotencyKey,
+    headers: HeaderMap,
+    Body(Call { capability, input }): Body<Call>,
+) -> Result<Response, Problem> {
+    let request = RequestCall { capability, input: Value::Object(input), idempotency_key };
+    let receipt = app.commands().request_call(&caller, request).await?;
+    let wait = prefer_wait(&headers);
+    let ended = if receipt.approval_id.is_some() {
+        // Nothing is held open while a person thinks.
+        None
+    } else {
+        end_within(&app, caller.scope, receipt.call_id, wait.unwrap_or_default()).await?
+    };
+    let mut response = match ended {
+        Some(row) => Json(row).into_response(),
+        None => (StatusCode::ACCEPTED, Json(receipt)).into_response(),
+    };
+    if let Some(wait) = wait {
+        let applied = format!("wait={}", wait.as_secs());
+        if let Ok(applied) = HeaderValue::from_str(&applied) {
+            response.headers_mut().insert(HeaderName::from_static("preference-applied"), applied);
+        }
+    }
+    Ok(response)
+}
+
+/// The call, if it has ended or ends in time. Nothing but a place in memory is held meanwhile.
+async fn end_within(
+    app: &App,
+    scope: Scope,
+    call: CallId,
+    wait: Duration,
+) -> Result<Option<ToolCallRow>, Problem> {
+    let mut news = app.hub().subscribe(Topic::Call(scope, call), u64::MAX);
+    if let Some(row) = ended(app, scope, call).await? {
+        return Ok(Some(row));
+    }
+    let end = async {
+        while let Some(item) = news.next().await {
+            if matches!(&item, Item::Fact(passing) if is_end(&passing.fact)) {
+                return true;
+            }
+        }
+        false
+    };
+    let came = tokio::select! {
+        came = timeout(wait, end) => came.unwrap_or(false),
+        () = app.shutdown().cancelled() => false,
+    };
+    if came { ended(app, scope, call).await } else { Ok(None) }
+}
+
+async fn ended(app: &App, scope: Scope, call: CallId) -> Result<Option<ToolCallRow>, Problem> {
+    let facts = facts(app, scope, call).await?;
+    Ok(facts.iter().any(is_end).then(|| view::of_facts(&facts)).flatten())
+}
+
+async fn facts(app: &App, scope: Scope, call: CallId) -> Result<Vec<Fact>, Problem> {
+    let aggregate = Some(("tool_call".to_owned(), call.to_string()));
+    Ok(app.journal().page(scope, &FactFilter { aggregate, ..FactFilter::default() }, 0, FACTS).await?)
+}
+
+fn is_end(fact: &Fact) -> bool {
+    const ENDS: [&str; 5] =
+        ["tool_call.completed", "tool_call.failed", "tool_call.cancelled", "tool_call.denied", "tool_call.in_doubt"];
+    ENDS.contains(&fact.kind.as_str())
+}
+
+/// The view, or what the journal knows of a call that the view does not have yet.
+async fn one(
+    State(app): State<App>,
+    Who(caller): Who,
+    Id(id): Id<CallId>,
+) -> Result<Json<ToolCallRow>, Problem> {
+    if let Some(row) = app.queries().tool_call(caller.scope, id).await? {
+        return Ok(Json(row));
+    }
+    Ok(Json(fresh(&app, &caller, id).await?))
+}
+
+async fn fresh(app: &App, caller: &Caller, id: CallId) -> Result<ToolCallRow, Problem> {
+    if let Some(row) = view::of_facts(&facts(app, caller.scope, id).await?) {
+        return Ok(row);
+    }
+    let loaded = app.journal().load::<ToolCall>(&id.to_string()).await?;
+    let own = loaded.scope == Some(caller.scope);
+    own.then(|| view::of_state(&loaded.state)).flatten().ok_or_else(|| Problem::not_found("call"))
+}
+
+async fn cancel(
+    State(app): State<App>,
+    Who(caller): Who,
+    Id(id): Id<CallId>,
+    MaybeBody(cancel): MaybeBody<Cancel>,
+) -> Result<StatusCode, Problem> {
+    app.commands().cancel_call(&caller, id, cancel.reason()?).await?;
+    Ok(StatusCode::ACCEPTED)
+}

@@ -1,0 +1,152 @@
+//! Conversations: list, read, rename, archive, their stream and their facts.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::{get, patch, post};
+use http::{HeaderMap, StatusCode};
+use oxagen_commands::Caller;
+use oxagen_domain::turn::Usage;
+use oxagen_domain::{Conversation, ConversationId, Right};
+use oxagen_journal::FactFilter;
+use oxagen_projections::{ConversationRow, ConversationView, Paged};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::events::{self, Facts};
+use super::{Paging, shapes};
+use crate::caller::Who;
+use crate::door::{Door, Guard, Method};
+use crate::error::Problem;
+use crate::extract::{Asked, Body, Id};
+use crate::sse::{self, Cursor, Source, Style, Watch};
+use crate::state::App;
+
+const ONE: &str = "/v1/conversations/{id}";
+
+pub(super) fn doors() -> Vec<Door> {
+    let (read, act) = (Guard::Needs(Right::Read), Guard::Needs(Right::Act));
+    vec![
+        Door::new(Method::Get, "/v1/conversations", "agent.conversation.list", read, get(list))
+            .about("conversation", "")
+            .paged()
+            .gives::<shapes::ConversationPage>(200, "A page, newest first."),
+        Door::new(Method::Get, ONE, "agent.conversation.read", read, get(one))
+            .about("conversation", "")
+            .gives::<shapes::ConversationWhole>(200, "The conversation."),
+        Door::new(Method::Patch, ONE, "conversation.rename", act, patch(rename))
+            .about("conversation", "Gives a conversation another title.")
+            .takes::<Rename>()
+            .gives_nothing(204, "It has that title."),
+        Door::new(
+            Method::Post,
+            "/v1/conversations/{id}/archive",
+            "agent.conversation.archive",
+            act,
+            post(archive),
+        )
+        .about("conversation", "")
+        .gives_nothing(204, "It takes no more messages."),
+        Door::new(Method::Get, "/v1/conversations/{id}/stream", "conversation.stream", read, get(stream))
+            .about("conversation", "Follows a conversation: its facts and, between them, text as it is written.")
+            .query::<String>("after", "Go on after this `seq`; 0 or nothing for the beginning.")
+            .query::<bool>("follow", "Stay when no turn runs or waits any more.")
+            .header::<String>("Last-Event-ID", "The same as `after`, and stronger.")
+            .gives_media(200, "text/event-stream", "Server-sent events; `id` is the fact's `seq`."),
+        Door::new(Method::Get, "/v1/conversations/{id}/events", "conversation.events", read, get(facts))
+            .about("conversation", "Pages through a conversation's facts, ascending.")
+            .query::<u64>("after", "Facts after this `seq`.")
+            .query::<String>("type", "Types with commas between; `tool_call.*` for all of an aggregate.")
+            .query::<u32>("limit", "Facts on a page: 1 to 1000, 100 unless told otherwise.")
+            .gives::<shapes::FactPage>(200, "A page."),
+    ]
+}
+
+/// Another title.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Rename {
+    /// 1 to 200 characters.
+    #[schemars(length(min = 1, max = 200))]
+    title: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Following {
+    after: Option<String>,
+    #[serde(default)]
+    follow: bool,
+}
+
+async fn list(
+    State(app): State<App>,
+    Who(caller): Who,
+    Asked(paging): Asked<Paging>,
+) -> Result<Json<Paged<ConversationRow>>, Problem> {
+    Ok(Json(app.queries().conversations(caller.scope, paging.page()).await?))
+}
+
+/// The view, or what the journal knows of a conversation that the view does not have yet.
+async fn one(
+    State(app): State<App>,
+    Who(caller): Who,
+    Id(id): Id<ConversationId>,
+) -> Result<Json<ConversationView>, Problem> {
+    if let Some(view) = app.queries().conversation(caller.scope, id).await? {
+        return Ok(Json(view));
+    }
+    let Conversation { title, archived, .. } = own(&app, &caller, id).await?;
+    let now = chrono::Utc::now();
+    let row = ConversationRow { conversation_id: id, title, archived, created_at: now, updated_at: now };
+    Ok(Json(ConversationView { row, messages: Vec::new(), usage: Usage::default(), last_seq: 0 }))
+}
+
+async fn rename(
+    State(app): State<App>,
+    Who(caller): Who,
+    Id(id): Id<ConversationId>,
+    Body(rename): Body<Rename>,
+) -> Result<StatusCode, Problem> {
+    app.commands().rename_conversation(&caller, id, rename.title).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn archive(
+    State(app): State<App>,
+    Who(caller): Who,
+    Id(id): Id<ConversationId>,
+) -> Result<StatusCode, Problem> {
+    app.commands().archive_conversation(&caller, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn stream(
+    State(app): State<App>,
+    Who(caller): Who,
+    Id(id): Id<ConversationId>,
+    Asked(following): Asked<Following>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    own(&app, &caller, id).await?;
+    let cursor = Cursor::read(&headers, following.after.as_deref());
+    let source = Source::Conversation(caller.scope, id);
+    let watch = Watch { source, style: Style::Events, cursor, follow: following.follow };
+    sse::open(&app, &caller, watch)
+}
+
+async fn facts(
+    State(app): State<App>,
+    Who(caller): Who,
+    Id(id): Id<ConversationId>,
+    Asked(asked): Asked<Facts>,
+) -> Result<Response, Problem> {
+    own(&app, &caller, id).await?;
+    let filter = FactFilter { conversation: Some(id), kinds: asked.kinds()?, ..FactFilter::default() };
+    events::page(&app, &caller, &filter, &asked).await
+}
+
+/// The conversation as the journal has it, if it is the caller's workspace's.
+async fn own(app: &App, caller: &Caller, id: ConversationId) -> Result<Conversation, Problem> {
+    let loaded = app.journal().load::<Conversation>(&id.to_string()).await?;
+    if loaded.scope == Some(caller.scope) { Ok(loaded.state) } else { Err(Problem::not_found("conversation")) }
+}

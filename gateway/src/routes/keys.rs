@@ -1,0 +1,80 @@
+//! API keys.
+
+use axum::extract::State;
+use axum::response::IntoResponse;
+use axum::routing::{delete, get, post};
+use axum::{Json, http::HeaderValue};
+use http::{StatusCode, header};
+use oxagen_commands::NewKey;
+use oxagen_domain::{ApiKeyId, Right, Role, UserId};
+use oxagen_projections::{KeyRow, Paged};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Paging, shapes};
+use crate::caller::Who;
+use crate::door::{Door, Guard, Method};
+use crate::error::Problem;
+use crate::extract::{Asked, Body, Id, IdempotencyKey};
+use crate::state::App;
+
+pub(super) fn doors() -> Vec<Door> {
+    let administer = Guard::Needs(Right::Administer);
+    vec![
+        Door::new(Method::Get, "/v1/keys", "key.list", administer, get(list))
+            .about("key", "Lists the workspace's keys, newest first. Their texts are kept nowhere.")
+            .paged()
+            .gives::<shapes::KeyPage>(200, "A page."),
+        Door::new(Method::Post, "/v1/keys", "key.create", administer, post(create))
+            .about("key", "Makes a key and shows its text this once; a repeat therefore makes another key.")
+            .takes::<KeyToMake>()
+            .gives::<shapes::IssuedKey>(201, "The key."),
+        Door::new(Method::Delete, "/v1/keys/{id}", "key.revoke", administer, delete(revoke))
+            .about("key", "Lets a key open nothing any more.")
+            .gives_nothing(204, "It opens nothing."),
+    ]
+}
+
+/// A key to make.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct KeyToMake {
+    /// A name for people: 1 to 200 characters.
+    #[schemars(length(min = 1, max = 200))]
+    name: String,
+    /// What it may do.
+    role: Role,
+    /// Whom it stands for; none for somebody new.
+    #[serde(default)]
+    user_id: Option<UserId>,
+}
+
+async fn list(
+    State(app): State<App>,
+    Who(caller): Who,
+    Asked(paging): Asked<Paging>,
+) -> Result<Json<Paged<KeyRow>>, Problem> {
+    Ok(Json(app.queries().keys(caller.scope, paging.page()).await?))
+}
+
+async fn create(
+    State(app): State<App>,
+    Who(caller): Who,
+    IdempotencyKey(_): IdempotencyKey,
+    Body(key): Body<KeyToMake>,
+) -> Result<impl IntoResponse, Problem> {
+    let KeyToMake { name, role, user_id } = key;
+    let issued = app.commands().create_key(&caller, NewKey { name, role, user_id }).await?;
+    let no_store = [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
+    Ok((StatusCode::CREATED, no_store, Json(issued)))
+}
+
+async fn revoke(
+    State(app): State<App>,
+    Who(caller): Who,
+    Id(id): Id<ApiKeyId>,
+) -> Result<StatusCode, Problem> {
+    app.commands().revoke_key(&caller, id).await?;
+    app.keys().forget(id);
+    Ok(StatusCode::NO_CONTENT)
+}
