@@ -1,7 +1,9 @@
 //! Who calls: proven by a credential, never by a body.
 
 use chrono::Utc;
-use oxagen_domain::{Actor, ActorKind, ApiKeyId, ConversationId, Metadata, Right, Role, Scope, TurnId, UserId};
+use oxagen_domain::{
+    Actor, ActorKind, ApiKeyId, ConversationId, Metadata, Right, Role, Scope, TurnId, UserId,
+};
 use uuid::Uuid;
 
 use crate::context::Context;

@@ -123,7 +123,11 @@ fn rule(
         Ruling::Invalid(CallError { code: code.to_owned(), message, flaws })
     };
     let Some(tool) = tool else {
-        return invalid("unknown_tool", format!("there is no tool called `{name}`: use one of the listed tools"), vec![]);
+        return invalid(
+            "unknown_tool",
+            format!("there is no tool called `{name}`: use one of the listed tools"),
+            vec![],
+        );
     };
     if let Some(reason) = broken {
         return invalid("invalid_input", format!("the arguments are no JSON object: {reason}"), vec![]);
@@ -134,7 +138,9 @@ fn rule(
     let question = Question { role: asker.role, surface: asker.surface, capability: tool, input, policy };
     match judge(&question) {
         Verdict::Allow { rule } => Ruling::Clear { rule: rule.to_owned() },
-        Verdict::Ask { rule } => Ruling::Hold { rule: rule.to_owned(), approval_id: ApprovalId::of_call(call) },
+        Verdict::Ask { rule } => {
+            Ruling::Hold { rule: rule.to_owned(), approval_id: ApprovalId::of_call(call) }
+        }
         Verdict::Deny { rule, reason } => Ruling::Deny { rule: rule.to_owned(), reason },
     }
 }
@@ -149,7 +155,12 @@ fn plan(spec: CallSpec, ruling: &Ruling) -> PlannedCall {
     PlannedCall { spec, cleared, approval, refused }
 }
 
-fn question(spec: &CallSpec, approval_id: ApprovalId, rule: &str, expires_at: DateTime<Utc>) -> ApprovalQuestion {
+fn question(
+    spec: &CallSpec,
+    approval_id: ApprovalId,
+    rule: &str,
+    expires_at: DateTime<Utc>,
+) -> ApprovalQuestion {
     ApprovalQuestion {
         approval_id,
         call_id: spec.call_id,

@@ -4,7 +4,9 @@ use oxagen_domain::capability::Flaw;
 use oxagen_domain::policy::PolicyRefusal;
 use oxagen_domain::tool_call::ToolCallRefusal;
 use oxagen_domain::turn::TurnRefusal;
-use oxagen_domain::{AgentRefusal, ApiKeyRefusal, ApprovalRefusal, ConversationRefusal, Resolution, WorkspaceRefusal};
+use oxagen_domain::{
+    AgentRefusal, ApiKeyRefusal, ApprovalRefusal, ConversationRefusal, Resolution, WorkspaceRefusal,
+};
 use oxagen_journal::{AppendError, JournalError};
 use serde_json::{Value, json};
 
@@ -98,7 +100,8 @@ impl CommandError {
 
     /// An input with flaws.
     pub(crate) fn invalid(flaws: Vec<Flaw>) -> Self {
-        let text = flaws.iter().map(|flaw| format!("{}: {}", flaw.pointer, flaw.expected)).collect::<Vec<_>>();
+        let text =
+            flaws.iter().map(|flaw| format!("{}: {}", flaw.pointer, flaw.expected)).collect::<Vec<_>>();
         Self { flaws, ..Self::new(Code::InvalidInput, text.join("; ")) }
     }
 
@@ -114,9 +117,11 @@ impl CommandError {
 impl From<JournalError> for CommandError {
     fn from(error: JournalError) -> Self {
         match error {
-            JournalError::Unavailable { .. } => {
-                Self::caused(Code::Unavailable, "the journal does not answer now: try again in a moment", error)
-            }
+            JournalError::Unavailable { .. } => Self::caused(
+                Code::Unavailable,
+                "the journal does not answer now: try again in a moment",
+                error,
+            ),
             error => Self::caused(Code::Internal, "the journal refused what this build asked of it", error),
         }
     }
@@ -128,9 +133,11 @@ impl From<AppendError> for CommandError {
             AppendError::Conflict | AppendError::GuardFailed { .. } => {
                 Self::caused(Code::Conflict, "others keep changing the same thing: try again", error)
             }
-            AppendError::Unavailable { .. } => {
-                Self::caused(Code::Unavailable, "the journal does not answer now: try again in a moment", error)
-            }
+            AppendError::Unavailable { .. } => Self::caused(
+                Code::Unavailable,
+                "the journal does not answer now: try again in a moment",
+                error,
+            ),
             AppendError::Journal(error) => error.into(),
         }
     }

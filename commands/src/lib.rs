@@ -3,8 +3,8 @@
 //! Handlers for callers take a [`Caller`], whose workspace is the wall: what belongs to another one does not exist.
 //! Handlers for the runtime's own roles take a [`Context`], which says on whose behalf and because of what.
 
-mod calls;
 mod caller;
+mod calls;
 mod context;
 mod error;
 mod handlers;
@@ -13,8 +13,8 @@ mod unit;
 
 use oxagen_journal::Journal;
 
-pub use calls::{AskedCall, PlannedCall};
 pub use caller::Caller;
+pub use calls::{AskedCall, PlannedCall};
 pub use context::Context;
 pub use error::{Code, CommandError};
 pub use handlers::*;

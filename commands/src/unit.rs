@@ -63,8 +63,13 @@ impl Unit<'_> {
     }
 
     /// The aggregate as it stands, with what this unit has decided already.
-    pub(crate) async fn load<A: Entity + Clone + 'static>(&mut self, id: &str) -> Result<Loaded<A>, CommandError> {
-        if let Some(known) = self.loaded.get(&(A::TYPE, id.to_owned())).and_then(|any| any.downcast_ref::<Loaded<A>>()) {
+    pub(crate) async fn load<A: Entity + Clone + 'static>(
+        &mut self,
+        id: &str,
+    ) -> Result<Loaded<A>, CommandError> {
+        if let Some(known) =
+            self.loaded.get(&(A::TYPE, id.to_owned())).and_then(|any| any.downcast_ref::<Loaded<A>>())
+        {
             return Ok(known.clone());
         }
         let loaded = self.journal.load::<A>(id).await?;
@@ -84,7 +89,11 @@ impl Unit<'_> {
     }
 
     /// Decides a command and keeps what then happens for the commit.
-    pub(crate) async fn decide<A>(&mut self, id: &str, command: A::Order) -> Result<Vec<A::Happening>, CommandError>
+    pub(crate) async fn decide<A>(
+        &mut self,
+        id: &str,
+        command: A::Order,
+    ) -> Result<Vec<A::Happening>, CommandError>
     where
         A: Entity + Clone + 'static,
         CommandError: From<A::Refusal>,
@@ -101,7 +110,10 @@ impl Unit<'_> {
                 kind: event.kind(),
                 form: event.version(),
                 payload: serde_json::to_value(event).map_err(|error| {
-                    CommandError::new(crate::Code::Internal, format!("an event could not be written: {error}"))
+                    CommandError::new(
+                        crate::Code::Internal,
+                        format!("an event could not be written: {error}"),
+                    )
                 })?,
                 metadata: self.context.0.clone(),
             });
@@ -135,5 +147,9 @@ impl Unit<'_> {
 
 /// A little, at random, and more when it goes on: so that a crowd does not meet again.
 fn pause(round: u32) -> Duration {
-    if round == 1 { Duration::ZERO } else { Duration::from_micros(rand::random_range(0..2000 * u64::from(round.min(20)))) }
+    if round == 1 {
+        Duration::ZERO
+    } else {
+        Duration::from_micros(rand::random_range(0..2000 * u64::from(round.min(20))))
+    }
 }

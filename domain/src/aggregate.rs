@@ -14,7 +14,9 @@ pub trait EventKind {
 }
 
 /// A thing with a life of its own: commands are decided against its state, events change it.
-pub trait Entity: cqrs_es::Aggregate<Command = <Self as Entity>::Order, Event = <Self as Entity>::Happening> {
+pub trait Entity:
+    cqrs_es::Aggregate<Command = <Self as Entity>::Order, Event = <Self as Entity>::Happening>
+{
     /// What it can be told to do.
     type Order;
     /// What can have happened to it.

@@ -89,7 +89,9 @@ impl ApiKey {
     fn decide(&self, command: ApiKeyCommand) -> Result<Vec<ApiKeyEvent>, ApiKeyRefusal> {
         match (command, &self.record) {
             (ApiKeyCommand::Create { .. }, Some(_)) => Err(ApiKeyRefusal::Exists),
-            (ApiKeyCommand::Create { scope, record }, None) => Ok(vec![ApiKeyEvent::Created { scope, record }]),
+            (ApiKeyCommand::Create { scope, record }, None) => {
+                Ok(vec![ApiKeyEvent::Created { scope, record }])
+            }
             (ApiKeyCommand::Revoke { scope }, Some((own, _))) if scope == *own => {
                 Ok(if self.revoked { vec![] } else { vec![ApiKeyEvent::Revoked {}] })
             }

@@ -163,7 +163,9 @@ pub enum ApprovalRefusal {
 
 fn closed(resolution: &Resolution) -> String {
     match resolution {
-        Resolution::Answered { decision: Decision::Approve, by, at, .. } => format!("approved by {by} at {at}"),
+        Resolution::Answered { decision: Decision::Approve, by, at, .. } => {
+            format!("approved by {by} at {at}")
+        }
         Resolution::Answered { decision: Decision::Deny, by, at, .. } => format!("denied by {by} at {at}"),
         Resolution::Expired => "it expired".to_owned(),
         Resolution::Superseded => "the turn moved on without it".to_owned(),
@@ -197,7 +199,11 @@ impl Approval {
 
     fn decide(&self, command: ApprovalCommand) -> Result<Vec<ApprovalEvent>, ApprovalRefusal> {
         if let ApprovalCommand::Request(question) = command {
-            return Ok(if self.question.is_some() { vec![] } else { vec![ApprovalEvent::Requested { question }] });
+            return Ok(if self.question.is_some() {
+                vec![]
+            } else {
+                vec![ApprovalEvent::Requested { question }]
+            });
         }
         let question = self.question.as_ref().ok_or(ApprovalRefusal::Unknown)?;
         let (call_id, expires_at) = (question.call_id, question.expires_at);
@@ -205,27 +211,28 @@ impl Approval {
             (ApprovalCommand::Answer { note: Some(note), .. }, _) if note.chars().count() > 4000 => {
                 Err(ApprovalRefusal::Note)
             }
-            (ApprovalCommand::Answer { decision, by, at, note }, None) => {
-                Ok(vec![if at >= expires_at {
-                    ApprovalEvent::Expired { call_id }
-                } else if decision == Decision::Approve {
-                    ApprovalEvent::Approved { call_id, by, at, note }
-                } else {
-                    ApprovalEvent::Denied { call_id, by, at, note }
-                }])
-            }
+            (ApprovalCommand::Answer { decision, by, at, note }, None) => Ok(vec![if at >= expires_at {
+                ApprovalEvent::Expired { call_id }
+            } else if decision == Decision::Approve {
+                ApprovalEvent::Approved { call_id, by, at, note }
+            } else {
+                ApprovalEvent::Denied { call_id, by, at, note }
+            }]),
             (
                 ApprovalCommand::Answer { decision, by, .. },
                 Some(Resolution::Answered { decision: made, by: who, .. }),
             ) if decision == *made && by == *who => Ok(vec![]),
-            (ApprovalCommand::Answer { .. }, Some(resolution)) => Err(ApprovalRefusal::Closed(resolution.clone())),
+            (ApprovalCommand::Answer { .. }, Some(resolution)) => {
+                Err(ApprovalRefusal::Closed(resolution.clone()))
+            }
             (ApprovalCommand::Expire { now }, None) if now >= expires_at => {
                 Ok(vec![ApprovalEvent::Expired { call_id }])
             }
             (ApprovalCommand::Supersede, None) => Ok(vec![ApprovalEvent::Superseded { call_id }]),
-            (ApprovalCommand::Expire { .. } | ApprovalCommand::Supersede | ApprovalCommand::Request(_), _) => {
-                Ok(vec![])
-            }
+            (
+                ApprovalCommand::Expire { .. } | ApprovalCommand::Supersede | ApprovalCommand::Request(_),
+                _,
+            ) => Ok(vec![]),
         }
     }
 }

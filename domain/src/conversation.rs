@@ -176,7 +176,9 @@ impl Conversation {
             ConversationCommand::Post { message, on_busy } => self.post(message, on_busy),
             _ if !self.exists => Err(ConversationRefusal::Unknown),
             ConversationCommand::CloseTurn { turn_id } => Ok(self.close(turn_id)),
-            ConversationCommand::Rename { title } if title.trim().is_empty() || title.chars().count() > 200 => {
+            ConversationCommand::Rename { title }
+                if title.trim().is_empty() || title.chars().count() > 200 =>
+            {
                 Err(ConversationRefusal::Title)
             }
             ConversationCommand::Rename { title } if title == self.title => Ok(vec![]),
@@ -186,7 +188,11 @@ impl Conversation {
         }
     }
 
-    fn post(&self, mut message: Message, on_busy: OnBusy) -> Result<Vec<ConversationEvent>, ConversationRefusal> {
+    fn post(
+        &self,
+        mut message: Message,
+        on_busy: OnBusy,
+    ) -> Result<Vec<ConversationEvent>, ConversationRefusal> {
         if self.archived {
             return Err(ConversationRefusal::Archived);
         }
@@ -270,10 +276,17 @@ mod tests {
     #[test]
     fn a_busy_conversation_refuses_or_queues_and_the_queue_moves_on() {
         let talk = given(vec![post(1, None, OnBusy::Reject), post(2, None, OnBusy::Enqueue)]);
-        assert_eq!(talk.decide(post(3, None, OnBusy::Reject)), Err(ConversationRefusal::Busy(message(1, None).turn_id)));
-        let closed = talk.decide(ConversationCommand::CloseTurn { turn_id: message(1, None).turn_id }).unwrap();
+        assert_eq!(
+            talk.decide(post(3, None, OnBusy::Reject)),
+            Err(ConversationRefusal::Busy(message(1, None).turn_id))
+        );
+        let closed =
+            talk.decide(ConversationCommand::CloseTurn { turn_id: message(1, None).turn_id }).unwrap();
         let next_turn_id = Some(message(2, None).turn_id);
-        assert_eq!(closed, [ConversationEvent::TurnClosed { turn_id: message(1, None).turn_id, next_turn_id }]);
+        assert_eq!(
+            closed,
+            [ConversationEvent::TurnClosed { turn_id: message(1, None).turn_id, next_turn_id }]
+        );
     }
 
     #[test]

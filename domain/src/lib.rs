@@ -5,10 +5,10 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod agent;
 mod aggregate;
 mod api_key;
 mod approval;
-mod agent;
 mod body;
 pub mod capability;
 mod conversation;
@@ -28,9 +28,13 @@ mod workspace;
 pub use agent::{Agent, AgentCommand, AgentEvent, AgentRefusal, AgentVersion};
 pub use aggregate::{Entity, EventKind};
 pub use api_key::{ApiKey, ApiKeyCommand, ApiKeyEvent, ApiKeyRefusal, KeyRecord};
-pub use approval::{Approval, ApprovalCommand, ApprovalEvent, ApprovalQuestion, ApprovalRefusal, Decision, Resolution};
+pub use approval::{
+    Approval, ApprovalCommand, ApprovalEvent, ApprovalQuestion, ApprovalRefusal, Decision, Resolution,
+};
 pub use body::{Body, Digest, INLINE_LIMIT, PREVIEW_LIMIT};
-pub use conversation::{Conversation, ConversationCommand, ConversationEvent, ConversationRefusal, Message, OnBusy};
+pub use conversation::{
+    Conversation, ConversationCommand, ConversationEvent, ConversationRefusal, Message, OnBusy,
+};
 pub use event::Event;
 pub use fact::{Fact, Undecodable};
 pub use ids::*;

@@ -102,7 +102,9 @@ impl Policy {
         if !(10..=2_592_000).contains(&document.approval_expiry_seconds) {
             return Err(PolicyRefusal::Expiry(document.approval_expiry_seconds));
         }
-        if let Some(name) = document.enabled.iter().find(|name| crate::capability::catalog::find(name).is_none()) {
+        if let Some(name) =
+            document.enabled.iter().find(|name| crate::capability::catalog::find(name).is_none())
+        {
             return Err(PolicyRefusal::UnknownCapability(name.clone()));
         }
         Ok(vec![PolicyEvent::Set { document }])

@@ -16,7 +16,8 @@ use crate::aggregate::{aggregate, event_kinds};
 use crate::body::{Body, Digest};
 use crate::capability::{Effect, Flaw, Risk, Surface};
 use crate::ids::{
-    ApprovalId, CallId, ConversationId, ExecutionId, MessageId, RunnerId, StepId, ToolVersionId, TurnId, UserId,
+    ApprovalId, CallId, ConversationId, ExecutionId, MessageId, RunnerId, StepId, ToolVersionId, TurnId,
+    UserId,
 };
 use crate::role::Role;
 

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::aggregate::Entity;
 use crate::body::Body;
 use crate::conversation::{ConversationEvent, Message};
 use crate::event::Event;
 use crate::fact::{Fact, Undecodable};
 use crate::ids::{CallId, MessageId, TurnId};
-use crate::aggregate::Entity;
 use crate::tool_call::ToolCall;
 use crate::turn::{StepResult, Turn, TurnEvent};
 

@@ -8,6 +8,7 @@ use http::{HeaderMap, header};
 use oxagen_commands::Caller;
 use oxagen_domain::Right;
 use tracing::{Span, warn};
+use uuid::Uuid;
 
 use crate::error::Problem;
 use crate::openapi::right_name;
@@ -31,7 +32,8 @@ pub(crate) async fn admit(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let caller = prove(&app, &request).await?;
+    let id = request.extensions().get::<RequestId>().map_or_else(Uuid::now_v7, |id| id.0);
+    let caller = prove(&app, request.headers(), id).await?;
     let span = Span::current();
     span.record("workspace", tracing::field::display(caller.scope.workspace));
     span.record("user", tracing::field::display(caller.user));
@@ -50,15 +52,14 @@ pub(crate) async fn admit(
     Ok(response)
 }
 
-async fn prove(app: &App, request: &Request) -> Result<Caller, Problem> {
-    let text = bearer(request.headers()).ok_or_else(missing)?;
+async fn prove(app: &App, headers: &HeaderMap, request: Uuid) -> Result<Caller, Problem> {
+    let text = bearer(headers).ok_or_else(missing)?;
     let Some(caller) = app.keys().caller(app.commands(), text).await? else {
         return Err(Problem::unauthorized(
             "this key opens nothing: it is no key, or it was revoked; ask an owner of the workspace for a new one",
         ));
     };
-    let request_id = request.extensions().get::<RequestId>().map_or_else(uuid::Uuid::now_v7, |id| id.0);
-    Ok(Caller { request: request_id, traceparent: traceparent(request.headers()), ..caller })
+    Ok(Caller { request, traceparent: traceparent(headers), ..caller })
 }
 
 fn missing() -> Problem {

@@ -2,22 +2,19 @@
 //!
 //! Nothing else in this crate knows which HTTP status goes with which failure.
 
+mod convert;
 mod kind;
 
 use std::error::Error;
 
-use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use oxagen_commands::{Code, CommandError};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use oxagen_domain::capability::Flaw;
-use oxagen_jetstream::JetStreamError;
-use oxagen_journal::JournalError;
-use oxagen_projections::QueryError;
 use serde_json::{Map, Value, json};
 use tracing::{error, warn};
 
-pub use kind::{KINDS, Kind, find};
 pub(crate) use kind::*;
+pub use kind::{KINDS, Kind};
 
 /// The content type of every refusal.
 pub(crate) const CONTENT_TYPE: &str = "application/problem+json";
@@ -27,18 +24,18 @@ const RETRY_AFTER: u64 = 2;
 /// A refusal on its way to a client.
 #[derive(Debug)]
 pub(crate) struct Problem {
-    kind: Kind,
+    kind: &'static Kind,
     detail: String,
     flaws: Vec<Flaw>,
     more: Map<String, Value>,
-    headers: HeaderMap,
+    headers: Vec<(HeaderName, HeaderValue)>,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
 impl Problem {
     /// A refusal; `detail` says what was wrong here and what to do.
-    pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
-        let (flaws, more, headers) = (Vec::new(), Map::new(), HeaderMap::new());
+    pub(crate) fn new(kind: &'static Kind, detail: impl Into<String>) -> Self {
+        let (flaws, more, headers) = (Vec::new(), Map::new(), Vec::new());
         Self { kind, detail: detail.into(), flaws, more, headers, cause: None }
     }
 
@@ -70,7 +67,7 @@ impl Problem {
     /// With a header.
     #[must_use]
     pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.insert(name, value);
+        self.headers.push((name, value));
         self
     }
 
@@ -88,6 +85,7 @@ impl Problem {
     }
 
     /// The stable code.
+    #[cfg(test)]
     pub(crate) fn code(&self) -> &'static str {
         self.kind.code
     }
@@ -137,7 +135,8 @@ impl IntoResponse for Problem {
         let status = StatusCode::from_u16(self.kind.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let content_type = (header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
         let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        (status, self.headers.clone(), [content_type, no_store], self.body().to_string()).into_response()
+        let body = self.body().to_string();
+        (status, AppendHeaders(self.headers), [content_type, no_store], body).into_response()
     }
 }
 
@@ -152,69 +151,6 @@ fn chain(cause: &(dyn Error + Send + Sync + 'static)) -> String {
     text
 }
 
-fn kind_of(code: Code) -> Kind {
-    match code {
-        Code::InvalidInput => INVALID_INPUT,
-        Code::NotFound => NOT_FOUND,
-        Code::Forbidden => FORBIDDEN,
-        Code::Conflict => CONFLICT,
-        Code::ConversationBusy => CONVERSATION_BUSY,
-        Code::ConversationArchived => CONVERSATION_ARCHIVED,
-        Code::TurnEnded => TURN_ENDED,
-        Code::CallEnded => CALL_ENDED,
-        Code::ApprovalClosed => APPROVAL_CLOSED,
-        Code::IdempotencyKeyReused => IDEMPOTENCY_KEY_REUSED,
-        Code::UnknownCapability => UNKNOWN_CAPABILITY,
-        Code::DeniedByPolicy => DENIED_BY_POLICY,
-        Code::TooLarge => TOO_LARGE,
-        Code::Unavailable => UNAVAILABLE,
-        Code::Internal => INTERNAL,
-    }
-}
-
-impl From<CommandError> for Problem {
-    fn from(error: CommandError) -> Self {
-        let CommandError { code, message, flaws, detail, cause, .. } = error;
-        let mut problem = Self::new(kind_of(code), message).with_flaws(flaws);
-        if let Some(Value::Object(more)) = detail {
-            problem.more = more;
-        }
-        problem.cause = cause;
-        if code == Code::Unavailable { problem.retry_after(RETRY_AFTER) } else { problem }
-    }
-}
-
-impl From<JournalError> for Problem {
-    fn from(error: JournalError) -> Self {
-        if error.is_transient() {
-            return Self::unavailable("the journal does not answer now: try again in a moment").because(error);
-        }
-        Self::new(INTERNAL, "the journal refused what this build asked of it").because(error)
-    }
-}
-
-impl From<QueryError> for Problem {
-    fn from(error: QueryError) -> Self {
-        let text = error.to_string();
-        match error {
-            QueryError::BadCursor => Self::invalid("cursor", text),
-            QueryError::BadLimit { .. } => Self::invalid("limit", text),
-            QueryError::Unavailable { .. } => {
-                Self::unavailable("the read models do not answer now: try again in a moment").because(error)
-            }
-            QueryError::Database { .. } => {
-                Self::new(INTERNAL, "the read models refused what this build asked of them").because(error)
-            }
-        }
-    }
-}
-
-impl From<JetStreamError> for Problem {
-    fn from(error: JetStreamError) -> Self {
-        Self::unavailable("the message bus does not answer now: try again in a moment").because(error)
-    }
-}
-
 impl Problem {
     /// A server that is needed does not answer.
     pub(crate) fn unavailable(detail: &str) -> Self {
@@ -223,9 +159,12 @@ impl Problem {
 
     /// It took longer than the gateway waits.
     pub(crate) fn timeout() -> Self {
-        Self::new(TIMEOUT, "it took longer than the gateway waits; whether it happened is unknown: look, or repeat it \
-             with the same Idempotency-Key")
-            .retry_after(RETRY_AFTER)
+        Self::new(
+            TIMEOUT,
+            "it took longer than the gateway waits; whether it happened is unknown: look, or repeat it \
+             with the same Idempotency-Key",
+        )
+        .retry_after(RETRY_AFTER)
     }
 }
 
@@ -240,21 +179,5 @@ mod tests {
         assert_eq!(body["status"], 422);
         assert_eq!(body["field"], "/text");
         assert_eq!(body["flaws"][0]["expected"], "1 to 100000 characters");
-    }
-
-    #[test]
-    fn what_the_command_adds_is_at_the_top_level_and_replaces_nothing() {
-        let mut error = CommandError::new(Code::ApprovalClosed, "closed");
-        error.detail = Some(json!({"resolution": "denied", "status": "forged"}));
-        let body = Problem::from(error).body();
-        assert_eq!(body["resolution"], "denied");
-        assert_eq!(body["status"], 409);
-    }
-
-    #[test]
-    fn an_unavailable_server_says_when_to_try_again() {
-        let response = Problem::from(CommandError::new(Code::Unavailable, "no answer")).into_response();
-        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
-        assert!(response.headers().contains_key(header::RETRY_AFTER));
     }
 }

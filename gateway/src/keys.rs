@@ -18,7 +18,11 @@ pub(crate) struct KnownKeys(Mutex<HashMap<Digest, (Caller, Instant)>>);
 
 impl KnownKeys {
     /// Whom this text stands for; none if it opens nothing.
-    pub(crate) async fn caller(&self, commands: &Commands, text: &str) -> Result<Option<Caller>, CommandError> {
+    pub(crate) async fn caller(
+        &self,
+        commands: &Commands,
+        text: &str,
+    ) -> Result<Option<Caller>, CommandError> {
         let digest = Digest::of(text.as_bytes());
         if let Some(known) = self.remembered(&digest, Instant::now()) {
             return Ok(Some(known));

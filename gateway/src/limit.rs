@@ -34,7 +34,10 @@ impl Limiter {
         check(&self.keys, holder(caller), "this key", self.limits.per_key)?;
         check(&self.tenants, caller.scope.tenant.0, "this tenant's keys together", self.limits.per_tenant)?;
         slot(&self.requests, holder(caller), self.limits.at_once).ok_or_else(|| {
-            let text = format!("this key has {} requests under way already: wait for one to end", self.limits.at_once);
+            let text = format!(
+                "this key has {} requests under way already: wait for one to end",
+                self.limits.at_once
+            );
             Problem::new(TOO_MANY_AT_ONCE, text).retry_after(1)
         })
     }
@@ -98,7 +101,8 @@ mod tests {
     #[test]
     fn one_key_over_its_rate_is_told_when_to_come_back_and_disturbs_no_other() {
         let rate = |burst| Rate { per_second: 1, burst };
-        let limiter = Limiter::new(Limits { per_key: rate(2), per_tenant: rate(100), at_once: 10, streams: 1 });
+        let limiter =
+            Limiter::new(Limits { per_key: rate(2), per_tenant: rate(100), at_once: 10, streams: 1 });
         assert!(limiter.request(&caller(1)).is_ok() && limiter.request(&caller(1)).is_ok());
         assert_eq!(limiter.request(&caller(1)).unwrap_err().code(), "rate_limited");
         assert!(limiter.request(&caller(2)).is_ok());

@@ -103,7 +103,11 @@ mod tests {
         metrics.answered("GET", "/v1/turns/{id}", 200, Duration::from_millis(3));
         let readings = Readings { streams: 2, seq: 9, lags: vec![("neo4j", 4)] };
         let text = metrics.text(&readings).unwrap();
-        assert!(text.contains(r#"oxagen_http_requests_total{method="GET",route="/v1/turns/{id}",status="200"} 1"#));
+        assert!(
+            text.contains(
+                r#"oxagen_http_requests_total{method="GET",route="/v1/turns/{id}",status="200"} 1"#
+            )
+        );
         assert!(text.contains("oxagen_streams_open 2") && text.contains("oxagen_gateway_seq 9"));
         assert!(text.contains(r#"oxagen_projection_lag{projection="neo4j"} 4"#));
     }

@@ -6,7 +6,9 @@ mod schema;
 use oxagen_domain::Right;
 use oxagen_domain::capability::catalog;
 use serde_json::{Value, json};
-use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, ParameterBuilder, ParameterIn, PathsBuilder};
+use utoipa::openapi::path::{
+    HttpMethod, Operation, OperationBuilder, ParameterBuilder, ParameterIn, PathsBuilder,
+};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::response::{ResponseBuilder, ResponsesBuilder};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
@@ -68,7 +70,8 @@ fn operation(door: &Door, schemas: &mut Schemas) -> Operation {
         .summary(Some(summary))
         .description((!door.summary.is_empty() && door.summary != summary).then_some(door.summary));
     for name in path_parameters(door.path) {
-        let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).required(Required::True);
+        let parameter =
+            ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).required(Required::True);
         built = built.parameter(parameter.schema(Some(schema::raw(path_schema(name)))));
     }
     for param in &door.params {
@@ -93,7 +96,8 @@ fn operation(door: &Door, schemas: &mut Schemas) -> Operation {
     }
     if let Some((content, required)) = &door.body {
         let needed = if *required { Required::True } else { Required::False };
-        let body = RequestBodyBuilder::new().content(content.media, media(content, schemas)).required(Some(needed));
+        let body =
+            RequestBodyBuilder::new().content(content.media, media(content, schemas)).required(Some(needed));
         built = built.request_body(Some(body.build()));
     }
     if let Guard::Needs(_) = door.guard {
@@ -139,7 +143,9 @@ fn path_parameters(path: &str) -> impl Iterator<Item = &str> {
 fn path_schema(name: &str) -> Value {
     match name {
         "digest" => json!({"type": "string", "pattern": "^[0-9a-f]{64}$"}),
-        "code" => json!({"type": "string", "enum": error::KINDS.iter().map(|kind| kind.code).collect::<Vec<_>>()}),
+        "code" => {
+            json!({"type": "string", "enum": error::KINDS.iter().map(|kind| kind.code).collect::<Vec<_>>()})
+        }
         _ => json!({"type": "string", "format": "uuid"}),
     }
 }
@@ -174,7 +180,8 @@ pub fn route_list() -> Vec<String> {
 }
 
 fn lines(wanted: impl Fn(Guard) -> bool) -> Vec<String> {
-    let mut lines: Vec<_> = routes::doors().iter().filter(|door| wanted(door.guard)).map(Door::line).collect();
+    let mut lines: Vec<_> =
+        routes::doors().iter().filter(|door| wanted(door.guard)).map(Door::line).collect();
     lines.sort();
     lines
 }

@@ -25,7 +25,8 @@ fn known(options: &Options, uri: &Uri, headers: &HeaderMap) -> Result<(), Proble
     let host = uri.authority().map(|authority| authority.as_str()).or_else(|| text(header::HOST));
     let name = host.map(without_port).unwrap_or_default();
     if !options.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name)) {
-        let detail = format!("this gateway does not answer to `{name}`: add it to the allowed hosts to serve it");
+        let detail =
+            format!("this gateway does not answer to `{name}`: add it to the allowed hosts to serve it");
         return Err(Problem::new(HOST_NOT_ALLOWED, detail));
     }
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
@@ -56,7 +57,8 @@ mod tests {
     use super::*;
 
     fn verdict(host: &'static str, origin: Option<&'static str>) -> Result<(), &'static str> {
-        let options = Options { allowed_origins: vec!["https://app.example".to_owned()], ..Options::default() };
+        let options =
+            Options { allowed_origins: vec!["https://app.example".to_owned()], ..Options::default() };
         let mut headers = HeaderMap::from_iter([(header::HOST, HeaderValue::from_static(host))]);
         headers.extend(origin.map(|origin| (header::ORIGIN, HeaderValue::from_static(origin))));
         known(&options, &Uri::from_static("/v1/me"), &headers).map_err(|problem| problem.code())

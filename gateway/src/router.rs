@@ -2,10 +2,10 @@
 
 use std::any::Any;
 
+use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::Router;
 use http::{Method, Uri};
 use tower_http::catch_panic::CatchPanicLayer;
 

@@ -118,7 +118,9 @@ fn of_call(event: ToolCallEvent) -> Shown {
     match event {
         ToolCallEvent::Requested { spec, .. } => ("tool-call-start", start(&spec)),
         ToolCallEvent::Started { attempt, .. } if attempt > 1 => ("step-reset", json!({"attempt": attempt})),
-        ToolCallEvent::Completed { output, record, .. } => ("tool-call-end", end(&record, Some(&output), None)),
+        ToolCallEvent::Completed { output, record, .. } => {
+            ("tool-call-end", end(&record, Some(&output), None))
+        }
         ToolCallEvent::Failed { error, record } => ("tool-call-end", end(&record, None, Some(json!(error)))),
         ToolCallEvent::Cancelled { reason, record } => {
             ("tool-call-end", end(&record, None, Some(error(&record, "cancelled", reason))))
@@ -174,7 +176,9 @@ fn of_approval(event: ApprovalEvent) -> Shown {
         ApprovalEvent::Approved { call_id, by, note, .. } => {
             resolved("approved", json!(call_id), Some(json!(by)), note)
         }
-        ApprovalEvent::Denied { call_id, by, note, .. } => resolved("denied", json!(call_id), Some(json!(by)), note),
+        ApprovalEvent::Denied { call_id, by, note, .. } => {
+            resolved("denied", json!(call_id), Some(json!(by)), note)
+        }
         ApprovalEvent::Expired { call_id } => resolved("expired", json!(call_id), None, None),
         ApprovalEvent::Superseded { call_id } => resolved("superseded", json!(call_id), None, None),
     }

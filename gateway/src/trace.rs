@@ -69,7 +69,8 @@ mod tests {
     use super::*;
 
     fn wait(value: &'static str) -> Option<u64> {
-        let headers = HeaderMap::from_iter([(HeaderName::from_static("prefer"), HeaderValue::from_static(value))]);
+        let headers =
+            HeaderMap::from_iter([(HeaderName::from_static("prefer"), HeaderValue::from_static(value))]);
         prefer_wait(&headers).map(|wait| wait.as_secs())
     }
 

@@ -13,7 +13,7 @@ use sqlx::postgres::PgPool;
 use tokio::time::timeout;
 
 use crate::cursor;
-use crate::postgres::pool;
+use crate::postgres::lazy_pool;
 use crate::store::{Batch, Store, StoreError};
 
 use event::EventRow;
@@ -58,7 +58,7 @@ impl ClickHouse {
             .with_user(&options.user)
             .with_password(&options.password)
             .with_database(&options.database);
-        Ok(Self { client, cursors: pool(NAME, &options.postgres_url)? })
+        Ok(Self { client, cursors: lazy_pool(NAME, &options.postgres_url)? })
     }
 
     /// Inserts rows, all or none. The token makes the server drop a batch that it has taken in before.

@@ -11,7 +11,12 @@ pub(crate) fn at(seconds: u64) -> DateTime<Utc> {
 }
 
 /// A fact that happened at second `seq` to the aggregate with this number.
-pub(crate) fn fact(seq: u64, aggregate: u128, turn: Option<TurnId>, event: &(impl EventKind + Serialize)) -> Fact {
+pub(crate) fn fact(
+    seq: u64,
+    aggregate: u128,
+    turn: Option<TurnId>,
+    event: &(impl EventKind + Serialize),
+) -> Fact {
     let mut payload = serde_json::to_value(event).unwrap();
     payload.as_object_mut().unwrap().remove("type");
     let kind = event.kind();

@@ -11,6 +11,7 @@ mod given;
 mod host;
 mod neo4j;
 mod page;
+mod pool;
 mod postgres;
 mod queries;
 mod store;

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tracing::{debug, warn};
 
 use crate::cursor;
-use crate::postgres::pool;
+use crate::postgres::lazy_pool;
 use crate::store::{Batch, Store, StoreError};
 
 use approved_by::Approvals;
@@ -81,7 +81,7 @@ impl Neo4j {
             cause: format!("{error}; expected bolt://host:port"),
         })?;
         let projection = format!("{}{NAME}", options.prefix);
-        Ok(Self { graph, cursors: pool(NAME, &options.postgres_url)?, projection })
+        Ok(Self { graph, cursors: lazy_pool(NAME, &options.postgres_url)?, projection })
     }
 
     /// One attempt of a batch. Rolled back explicitly unless it was committed.

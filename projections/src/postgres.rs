@@ -14,33 +14,25 @@ mod tools;
 mod views;
 mod workspaces;
 
-use std::str::FromStr;
 use std::time::Duration;
 
-use sqlx::ConnectOptions;
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::postgres::PgPool;
 use tokio::time::timeout;
 
 use crate::cursor;
+use crate::pool;
 use crate::store::{Batch, Store, StoreError};
 
 use views::Views;
 
 /// The projection's name.
 pub(crate) const NAME: &str = "postgres";
-/// Longest wait for a free connection.
-const ACQUIRE: Duration = Duration::from_secs(5);
 /// Longest time for one batch.
 const ANSWER: Duration = Duration::from_secs(30);
-/// Limits that the server keeps, so that a stuck or vanished client lets go of its locks.
-const SESSION: &[(&str, &str)] = &[
-    ("lock_timeout", "10s"),
-    ("statement_timeout", "25s"),
-    ("idle_in_transaction_session_timeout", "15s"),
-    ("tcp_keepalives_idle", "5"),
-    ("tcp_keepalives_interval", "2"),
-    ("tcp_keepalives_count", "3"),
-];
+/// The server gives a statement up after this time.
+const STATEMENT: &str = "25s";
+/// Connections of one projector.
+const CONNECTIONS: u32 = 3;
 /// Opens the tables' doors to the owner for this transaction: a projector writes for every workspace.
 const AS_RUNTIME: &str = "select set_config('oxagen.runtime', 'on', true)";
 
@@ -56,7 +48,7 @@ impl Postgres {
     /// # Errors
     /// [`StoreError::Refused`] for an address that is none.
     pub fn new(url: &str) -> Result<Self, StoreError> {
-        Ok(Self { pool: pool(NAME, url)? })
+        Ok(Self { pool: lazy_pool(NAME, url)? })
     }
 }
 
@@ -89,16 +81,13 @@ impl Store for Postgres {
 }
 
 /// A small pool that connects when it is first used.
-pub(crate) fn pool(store: &'static str, url: &str) -> Result<PgPool, StoreError> {
-    let address = PgConnectOptions::from_str(url).map_err(|error| StoreError::Refused {
+pub(crate) fn lazy_pool(store: &'static str, url: &str) -> Result<PgPool, StoreError> {
+    let address = pool::address(url, &format!("projector-{store}"), STATEMENT);
+    let address = address.map_err(|error| StoreError::Refused {
         store,
         cause: format!("{error}; expected postgres://user:password@host:port/database"),
     })?;
-    let address = address
-        .application_name(&format!("oxagen-projector-{store}"))
-        .options(SESSION.iter().copied())
-        .disable_statement_logging();
-    Ok(PgPoolOptions::new().max_connections(3).acquire_timeout(ACQUIRE).connect_lazy_with(address))
+    Ok(pool::options(CONNECTIONS).connect_lazy_with(address))
 }
 
 /// Waits for an answer, but not for ever.

@@ -11,18 +11,18 @@ mod tool_calls;
 mod turns;
 
 use std::future::Future;
-use std::str::FromStr;
 use std::time::Duration;
 
 use oxagen_domain::Scope;
 use serde::de::DeserializeOwned;
-use sqlx::postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::postgres::{PgArguments, PgPool};
 use sqlx::query::QueryScalar;
 use sqlx::types::Json;
-use sqlx::{ConnectOptions, Postgres, Transaction};
+use sqlx::{Postgres, Transaction};
 use tokio::time::timeout;
 
 use crate::error::QueryError;
+use crate::pool;
 
 pub use agents::{AgentRow, KeyRow};
 pub use approvals::ApprovalRow;
@@ -33,16 +33,8 @@ pub use turns::{CallSummary, StepView, TurnView};
 
 /// Longest wait for an answer, a free connection included.
 const ANSWER: Duration = Duration::from_secs(8);
-/// Longest wait for a free connection.
-const ACQUIRE: Duration = Duration::from_secs(5);
-/// Limits that the server keeps, so that a stuck or vanished client lets go.
-const SESSION: &[(&str, &str)] = &[
-    ("statement_timeout", "6s"),
-    ("idle_in_transaction_session_timeout", "10s"),
-    ("tcp_keepalives_idle", "5"),
-    ("tcp_keepalives_interval", "2"),
-    ("tcp_keepalives_count", "3"),
-];
+/// The server gives a query up after this time.
+const STATEMENT: &str = "6s";
 /// One snapshot for all that a question reads.
 const BEGIN: &str = "begin isolation level repeatable read read only";
 const AS_READER: &str = "
@@ -65,12 +57,8 @@ impl Queries {
     /// # Errors
     /// [`QueryError::Unavailable`] when nobody answers, [`QueryError::Database`] for a bad address.
     pub async fn connect(url: &str, max_connections: u32) -> Result<Self, QueryError> {
-        let address = PgConnectOptions::from_str(url)?
-            .application_name("oxagen-queries")
-            .options(SESSION.iter().copied())
-            .disable_statement_logging();
-        let pool = PgPoolOptions::new().max_connections(max_connections).acquire_timeout(ACQUIRE);
-        Ok(Self { pool: pool.connect_with(address).await? })
+        let address = pool::address(url, "queries", STATEMENT)?;
+        Ok(Self { pool: pool::options(max_connections).connect_with(address).await? })
     }
 
     /// A transaction that sees one workspace.

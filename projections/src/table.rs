@@ -90,7 +90,7 @@ impl<R: Table> Rows<R> {
         row
     }
 
-    /// Writes them. A row that has seen a later fact stays as it is, so that a repeat changes nothing.
+    /// Writes them. A repeat changes nothing.
     pub(crate) async fn write(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
         if self.0.is_empty() {
             return Ok(());
@@ -112,19 +112,23 @@ impl<R: Table> Rows<R> {
     }
 }
 
+/// What a later fact says counts. An earlier one, which comes again or comes late as a mended dead letter, only
+/// fills what nobody has spoken of; so the order in which facts come does not matter.
+const LATER: &str = "t.sequence < excluded.sequence";
+
 fn upsert<R: Table>() -> String {
     let names: Vec<_> = R::COLUMNS.iter().map(|column| column.name).collect();
     let arrays: Vec<_> = (1..=names.len() + 4).map(|n| format!("${n}")).collect();
     let changes = R::COLUMNS.iter().map(|Column { name, with }| match with {
-        None => format!("{name} = coalesce(excluded.{name}, t.{name})"),
+        None => format!("{name} = case when {LATER} then coalesce(excluded.{name}, t.{name}) else coalesce(t.{name}, excluded.{name}) end"),
         Some(other) => {
-            format!("{name} = case when excluded.{other} is null then t.{name} else excluded.{name} end")
+            format!("{name} = case when {LATER} and excluded.{other} is not null then excluded.{name} else t.{name} end")
         }
     });
     format!(
         "insert into {} as t (tenant_id, workspace_id, id, sequence, {}) select * from unnest({})
-         on conflict (tenant_id, workspace_id, id) do update set sequence = excluded.sequence, {}
-         where t.sequence < excluded.sequence",
+         on conflict (tenant_id, workspace_id, id) do update
+         set sequence = greatest(t.sequence, excluded.sequence), {}",
         R::NAME,
         names.join(", "),
         arrays.join(", "),
@@ -138,21 +142,23 @@ mod tests {
 
     table! {
         /// A thing.
-        Thing in "a.things" { name: String, status: String, error: String => status }
+        Thing in "a.things" { name: String, error: String => name }
     }
 
     #[test]
-    fn unspoken_columns_keep_their_value_and_later_facts_win() {
+    fn later_facts_win_and_earlier_ones_fill_what_is_empty() {
         let sql = upsert::<Thing>();
         let words: Vec<_> = sql.split_whitespace().collect();
         assert_eq!(
             words.join(" "),
-            "insert into a.things as t (tenant_id, workspace_id, id, sequence, name, status, error) \
-             select * from unnest($1, $2, $3, $4, $5, $6, $7) \
-             on conflict (tenant_id, workspace_id, id) do update set sequence = excluded.sequence, \
-             name = coalesce(excluded.name, t.name), status = coalesce(excluded.status, t.status), \
-             error = case when excluded.status is null then t.error else excluded.error end \
-             where t.sequence < excluded.sequence"
+            "insert into a.things as t (tenant_id, workspace_id, id, sequence, name, error) \
+             select * from unnest($1, $2, $3, $4, $5, $6) \
+             on conflict (tenant_id, workspace_id, id) do update \
+             set sequence = greatest(t.sequence, excluded.sequence), \
+             name = case when t.sequence < excluded.sequence then coalesce(excluded.name, t.name) \
+             else coalesce(t.name, excluded.name) end, \
+             error = case when t.sequence < excluded.sequence and excluded.name is not null \
+             then excluded.error else t.error end"
         );
     }
 }

@@ -94,7 +94,11 @@ impl Commands {
     ///
     /// # Errors
     /// As [`Commands::start_step`].
-    pub async fn complete_step(&self, to: &AdvanceTurn, answer: StepAnswer) -> Result<Vec<PlannedCall>, CommandError> {
+    pub async fn complete_step(
+        &self,
+        to: &AdvanceTurn,
+        answer: StepAnswer,
+    ) -> Result<Vec<PlannedCall>, CommandError> {
         let mut rounds = self.rounds();
         let scope = to.context.scope();
         loop {
@@ -113,7 +117,8 @@ impl Commands {
                 for (call, _) in &answer.calls {
                     let call = unit.ask(call.clone(), &asker, &policy, &mut bodies).await?;
                     if call.cleared {
-                        let start = ToolCallCommand::Start { runner_id: to.runner, may_rerun: false, at: asker.at };
+                        let start =
+                            ToolCallCommand::Start { runner_id: to.runner, may_rerun: false, at: asker.at };
                         unit.decide::<ToolCall>(&call.spec.call_id.to_string(), start).await?;
                     }
                     planned.push(call);

@@ -12,7 +12,12 @@ impl Commands {
     ///
     /// # Errors
     /// [`Code::NotFound`], [`Code::TurnEnded`], [`Code::Forbidden`], [`Code::Unavailable`].
-    pub async fn cancel_turn(&self, caller: &Caller, turn: TurnId, reason: String) -> Result<(), CommandError> {
+    pub async fn cancel_turn(
+        &self,
+        caller: &Caller,
+        turn: TurnId,
+        reason: String,
+    ) -> Result<(), CommandError> {
         caller.must(Right::Act)?;
         let mut rounds = self.rounds();
         loop {
@@ -34,7 +39,12 @@ impl Commands {
     /// # Errors
     /// [`Code::NotFound`], [`Code::CallEnded`], [`Code::Conflict`] for a call in a turn, [`Code::Forbidden`],
     /// [`Code::Unavailable`].
-    pub async fn cancel_call(&self, caller: &Caller, call: CallId, reason: String) -> Result<(), CommandError> {
+    pub async fn cancel_call(
+        &self,
+        caller: &Caller,
+        call: CallId,
+        reason: String,
+    ) -> Result<(), CommandError> {
         caller.must(Right::Act)?;
         let (context, mut rounds) = (caller.context(None, None), self.rounds());
         loop {

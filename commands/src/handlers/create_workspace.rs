@@ -78,7 +78,12 @@ impl Commands {
             let create = ApiKeyCommand::Create { scope, record: record.clone() };
             unit.decide::<ApiKey>(&key.key_id.to_string(), create).await?;
             if unit.commit(&mut rounds).await?.is_some() {
-                return Ok(WorkspaceReceipt { tenant_id: tenant, workspace_id: scope.workspace, key, agent_id });
+                return Ok(WorkspaceReceipt {
+                    tenant_id: tenant,
+                    workspace_id: scope.workspace,
+                    key,
+                    agent_id,
+                });
             }
         }
     }

@@ -13,7 +13,11 @@ impl Commands {
     ///
     /// # Errors
     /// `Conflict` with `fenced` set when the epoch is over, `TurnEnded`, `Unavailable`.
-    pub async fn finish_turn(&self, to: &AdvanceTurn, outcome: impl Fn() -> Outcome) -> Result<(), CommandError> {
+    pub async fn finish_turn(
+        &self,
+        to: &AdvanceTurn,
+        outcome: impl Fn() -> Outcome,
+    ) -> Result<(), CommandError> {
         let mut rounds = self.rounds();
         loop {
             let mut unit = self.unit(&to.context, &rounds);

@@ -37,10 +37,16 @@ pub struct IssuedKey {
 impl IssuedKey {
     /// Makes the text of a key and what is kept of it.
     pub(crate) fn make(key: NewKey) -> (Self, KeyRecord) {
-        let (key_id, user_id) = (ApiKeyId(Uuid::now_v7()), key.user_id.unwrap_or_else(|| UserId(Uuid::now_v7())));
+        let (key_id, user_id) =
+            (ApiKeyId(Uuid::now_v7()), key.user_id.unwrap_or_else(|| UserId(Uuid::now_v7())));
         let secret = secret::make(key_id);
-        let record =
-            KeyRecord { key_id, name: key.name.clone(), user_id, role: key.role, hash: secret::hash(&secret) };
+        let record = KeyRecord {
+            key_id,
+            name: key.name.clone(),
+            user_id,
+            role: key.role,
+            hash: secret::hash(&secret),
+        };
         (Self { key_id, secret, name: key.name, role: key.role, user_id }, record)
     }
 }
@@ -56,7 +62,10 @@ impl Commands {
             return Err(CommandError::new(Code::Forbidden, "only an owner makes keys with the role `owner`"));
         }
         if key.name.trim().is_empty() || key.name.chars().count() > 200 {
-            return Err(CommandError::invalid(vec![Flaw::new("/name", "a name has 1 to 200 characters".to_owned())]));
+            return Err(CommandError::invalid(vec![Flaw::new(
+                "/name",
+                "a name has 1 to 200 characters".to_owned(),
+            )]));
         }
         let (issued, record) = IssuedKey::make(key);
         let (context, mut rounds) = (caller.context(None, None), self.rounds());

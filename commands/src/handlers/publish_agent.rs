@@ -35,10 +35,17 @@ impl Commands {
     ///
     /// # Errors
     /// `Forbidden`, `NotFound`, `InvalidInput`, `Unavailable`.
-    pub async fn publish_agent(&self, caller: &Caller, agent: NewAgent) -> Result<AgentReceipt, CommandError> {
+    pub async fn publish_agent(
+        &self,
+        caller: &Caller,
+        agent: NewAgent,
+    ) -> Result<AgentReceipt, CommandError> {
         caller.must(Right::Administer)?;
         if agent.name.trim().is_empty() || agent.name.chars().count() > 200 {
-            return Err(CommandError::invalid(vec![Flaw::new("/name", "a name has 1 to 200 characters".to_owned())]));
+            return Err(CommandError::invalid(vec![Flaw::new(
+                "/name",
+                "a name has 1 to 200 characters".to_owned(),
+            )]));
         }
         let agent_id = agent.agent_id.unwrap_or_else(|| AgentId(Uuid::now_v7()));
         let agent_version_id = AgentVersionId(Uuid::now_v7());

@@ -41,7 +41,11 @@ impl Commands {
     /// # Errors
     /// [`Code::UnknownCapability`], [`Code::InvalidInput`] with every flaw, [`Code::DeniedByPolicy`] (the denial is
     /// in the ledger all the same), [`Code::IdempotencyKeyReused`], [`Code::Forbidden`], [`Code::Unavailable`].
-    pub async fn request_call(&self, caller: &Caller, request: RequestCall) -> Result<CallReceipt, CommandError> {
+    pub async fn request_call(
+        &self,
+        caller: &Caller,
+        request: RequestCall,
+    ) -> Result<CallReceipt, CommandError> {
         caller.must(Right::Read)?;
         let tool = catalog::find(&request.capability).filter(|tool| tool.is_tool()).ok_or_else(|| {
             let text = format!("there is no tool `{}`: GET /v1/tools lists them", request.capability);
@@ -83,7 +87,11 @@ impl Commands {
         }
     }
 
-    pub(crate) async fn store(&self, tenant: oxagen_domain::TenantId, bodies: &Bodies) -> Result<(), CommandError> {
+    pub(crate) async fn store(
+        &self,
+        tenant: oxagen_domain::TenantId,
+        bodies: &Bodies,
+    ) -> Result<(), CommandError> {
         for (digest, bytes) in bodies {
             self.journal().put_object(tenant, digest, bytes).await?;
         }

@@ -57,7 +57,8 @@ impl Commands {
             caller.must(Right::Decide)?;
             let call_id = found.question.map(|question| question.call_id).unwrap_or_default();
             // The answer belongs to the conversation and turn of the call that it is about.
-            let place = look.load::<ToolCall>(&call_id.to_string()).await?.state.spec.and_then(|spec| spec.place);
+            let place =
+                look.load::<ToolCall>(&call_id.to_string()).await?.state.spec.and_then(|spec| spec.place);
             let context = caller.context(
                 place.as_ref().map(|place| place.conversation_id),
                 place.as_ref().map(|place| place.turn_id),
@@ -84,14 +85,9 @@ fn receipt(
     resolution: Option<Resolution>,
 ) -> Result<ApprovalReceipt, CommandError> {
     match resolution {
-        Some(Resolution::Answered { decision, by, at, note }) => Ok(ApprovalReceipt {
-            approval_id,
-            call_id,
-            decision,
-            resolved_by: by,
-            resolved_at: at,
-            note,
-        }),
+        Some(Resolution::Answered { decision, by, at, note }) => {
+            Ok(ApprovalReceipt { approval_id, call_id, decision, resolved_by: by, resolved_at: at, note })
+        }
         Some(closed) => Err(ApprovalRefusal::Closed(closed).into()),
         None => Err(ApprovalRefusal::Unknown.into()),
     }

@@ -55,7 +55,8 @@ impl Commands {
                     ToolCallCommand::Deny { rule, reason, at: Utc::now() }
                 }
                 Some(_) | None => {
-                    let may_rerun = catalog::find(&spec.capability).is_some_and(|tool| (tool.may_rerun)(&input));
+                    let may_rerun =
+                        catalog::find(&spec.capability).is_some_and(|tool| (tool.may_rerun)(&input));
                     ToolCallCommand::Start { runner_id: start.runner, may_rerun, at: Utc::now() }
                 }
             };
@@ -138,7 +139,8 @@ async fn denied(
 ) -> Result<Option<(String, String)>, CommandError> {
     let Some(tool) = catalog::find(&spec.capability) else { return Ok(None) };
     let policy = unit.workspace_policy().await?;
-    let question = Question { role: spec.role, surface: spec.surface, capability: tool, input, policy: &policy };
+    let question =
+        Question { role: spec.role, surface: spec.surface, capability: tool, input, policy: &policy };
     Ok(match judge(&question) {
         Verdict::Allow { .. } | Verdict::Ask { .. } => None,
         Verdict::Deny { rule, reason } => Some((rule.to_owned(), reason)),

@@ -4,8 +4,8 @@ use chrono::Utc;
 use oxagen_domain::capability::Flaw;
 use oxagen_domain::turn::{Budget, Turn, TurnCommand, TurnSpec};
 use oxagen_domain::{
-    Agent, AgentId, AgentVersionId, Conversation, ConversationCommand, ConversationEvent, ConversationId, Digest,
-    Message, MessageId, OnBusy, Right, TurnId,
+    Agent, AgentId, AgentVersionId, Conversation, ConversationCommand, ConversationEvent, ConversationId,
+    Digest, Message, MessageId, OnBusy, Right, TurnId,
 };
 use serde::Serialize;
 use uuid::Uuid;
@@ -97,7 +97,8 @@ impl Commands {
     ) -> Result<TurnSpec, CommandError> {
         let agent_id = request.agent_id.unwrap_or_else(|| default_agent(caller.scope.workspace));
         let agent = unit.owned::<Agent>(&agent_id.to_string(), "agent").await?.state;
-        let newest = agent.versions.last().map_or_else(AgentVersionId::default, |version| version.agent_version_id);
+        let newest =
+            agent.versions.last().map_or_else(AgentVersionId::default, |version| version.agent_version_id);
         Ok(TurnSpec {
             turn_id: receipt.turn_id,
             conversation_id: receipt.conversation_id,
@@ -137,13 +138,15 @@ async fn stage(
     };
     let command = ConversationCommand::Post { message, on_busy: request.on_busy };
     let posted = unit.decide::<Conversation>(&conversation, command).await?;
-    let queued = posted.iter().any(|event| matches!(event, ConversationEvent::MessageAdded { queued: true, .. }));
+    let queued =
+        posted.iter().any(|event| matches!(event, ConversationEvent::MessageAdded { queued: true, .. }));
     let (turn, at) = (spec.turn_id, Utc::now());
     unit.decide::<Turn>(&turn.to_string(), TurnCommand::Request { spec, queued, at }).await?;
     if let (OnBusy::Interrupt, Some(running)) = (request.on_busy, open) {
         unit.on_turn(Some(running));
         let reason = "another message interrupted it".to_owned();
-        unit.decide::<Turn>(&running.to_string(), TurnCommand::RequestCancel { by: caller.user, reason }).await?;
+        unit.decide::<Turn>(&running.to_string(), TurnCommand::RequestCancel { by: caller.user, reason })
+            .await?;
     }
     Ok(())
 }

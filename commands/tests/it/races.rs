@@ -13,7 +13,8 @@ async fn f30_a_hundred_commands_from_two_instances_lose_nothing() {
     let posts = (0..100).map(|n| {
         let commands = if n % 2 == 0 { &base.commands } else { &base.second };
         let conversation_id = Some(first.conversation_id);
-        let post = StartTurn { conversation_id, on_busy: OnBusy::Enqueue, ..message(&format!("message {n}")) };
+        let post =
+            StartTurn { conversation_id, on_busy: OnBusy::Enqueue, ..message(&format!("message {n}")) };
         commands.start_turn(&base.owner, post)
     });
     for posted in join_all(posts).await {

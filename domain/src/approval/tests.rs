@@ -41,7 +41,8 @@ fn when(mut approval: Approval, command: ApprovalCommand) -> Approval {
 fn a_repeat_is_a_receipt_and_anything_else_a_conflict() {
     let approved = when(open(), answer(Decision::Approve, 1, 1));
     assert_eq!(approved.decide(answer(Decision::Approve, 1, 2)), Ok(vec![]));
-    for other in [answer(Decision::Deny, 1, 2), answer(Decision::Approve, 2, 2), answer(Decision::Deny, 2, 2)] {
+    for other in [answer(Decision::Deny, 1, 2), answer(Decision::Approve, 2, 2), answer(Decision::Deny, 2, 2)]
+    {
         assert!(matches!(approved.decide(other), Err(ApprovalRefusal::Closed(_))));
     }
 }

@@ -95,14 +95,20 @@ impl CodeExecuteInput {
         let mut flaws = Vec::new();
         let mut limit = |pointer: &str, bytes: usize, limit: usize| {
             if bytes > limit {
-                flaws.push(Flaw::new(pointer, format!("at most {limit} bytes are allowed, there are {bytes}")));
+                flaws.push(Flaw::new(
+                    pointer,
+                    format!("at most {limit} bytes are allowed, there are {bytes}"),
+                ));
             }
         };
         limit("/code", self.code.len(), CODE_LIMIT);
         limit("/files", self.files.iter().map(|file| file.content.len()).sum(), FILES_LIMIT);
         limit("/env", self.env.iter().map(|(key, value)| key.len() + value.len()).sum(), ENV_LIMIT);
         if self.env.len() > 32 {
-            flaws.push(Flaw::new("/env", format!("at most 32 variables are allowed, there are {}", self.env.len())));
+            flaws.push(Flaw::new(
+                "/env",
+                format!("at most 32 variables are allowed, there are {}", self.env.len()),
+            ));
         }
         for (index, file) in self.files.iter().enumerate() {
             let outside = file.path.starts_with('/') || file.path.contains('\0');

@@ -28,8 +28,9 @@ impl Flaw {
 /// Every flaw, each with a JSON pointer.
 pub fn validate(capability: &Capability, input: &Value) -> Result<(), Vec<Flaw>> {
     let schema = (capability.input)().to_value();
-    let validator = jsonschema::validator_for(&schema)
-        .map_err(|error| vec![Flaw::new("", format!("the schema of {} is broken: {error}", capability.name))])?;
+    let validator = jsonschema::validator_for(&schema).map_err(|error| {
+        vec![Flaw::new("", format!("the schema of {} is broken: {error}", capability.name))]
+    })?;
     let flaws: Vec<_> = validator
         .iter_errors(input)
         .map(|error| Flaw::new(&error.instance_path().to_string(), error.to_string()))

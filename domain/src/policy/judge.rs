@@ -46,7 +46,8 @@ pub enum Verdict {
 pub fn judge(question: &Question<'_>) -> Verdict {
     let Question { role, surface, capability, policy, .. } = question;
     if !role.may(capability.right) {
-        let reason = format!("the role {role:?} may not call {}: ask an owner for another role", capability.name);
+        let reason =
+            format!("the role {role:?} may not call {}: ask an owner for another role", capability.name);
         return Verdict::Deny { rule: "role", reason: reason.to_lowercase() };
     }
     if !capability.is_on(*surface) {
@@ -57,7 +58,10 @@ pub fn judge(question: &Question<'_>) -> Verdict {
         return Verdict::Allow { rule: "person" };
     }
     let Some(tier) = Tier::named(&policy.tier) else {
-        return Verdict::Deny { rule: "tier", reason: format!("the policy names an unknown tier `{}`", policy.tier) };
+        return Verdict::Deny {
+            rule: "tier",
+            reason: format!("the policy names an unknown tier `{}`", policy.tier),
+        };
     };
     if capability.risk > tier.risk_ceiling {
         let reason = format!(
@@ -70,7 +74,8 @@ pub fn judge(question: &Question<'_>) -> Verdict {
         return verdict;
     }
     if capability.risk == Risk::High && !policy.enabled.contains(capability.name) {
-        let reason = format!("{} has high risk and this workspace has not enabled it by name", capability.name);
+        let reason =
+            format!("{} has high risk and this workspace has not enabled it by name", capability.name);
         return Verdict::Deny { rule: "allowlist", reason };
     }
     if capability.asks_approval {
@@ -93,18 +98,23 @@ fn over_sandbox_limits(question: &Question<'_>, tier: &Tier) -> Option<Verdict> 
         return deny("input", "the input does not fit the schema".to_owned());
     };
     if run.timeout_ms > ceiling.timeout_ms {
-        let text = format!("timeoutMs {} is over this workspace's limit of {}", run.timeout_ms, ceiling.timeout_ms);
+        let text =
+            format!("timeoutMs {} is over this workspace's limit of {}", run.timeout_ms, ceiling.timeout_ms);
         return deny("tier.timeout", text);
     }
     if run.memory_mb > ceiling.memory_mb {
-        let text = format!("memoryMb {} is over this workspace's limit of {}", run.memory_mb, ceiling.memory_mb);
+        let text =
+            format!("memoryMb {} is over this workspace's limit of {}", run.memory_mb, ceiling.memory_mb);
         return deny("tier.memory", text);
     }
     if run.network == Network::Allow && !(ceiling.network && policy.network) {
         return deny("sandbox.network", "this workspace's policy gives the sandbox no network".to_owned());
     }
     if !policy.languages.contains(&run.language) {
-        return deny("sandbox.language", format!("this workspace's policy does not permit {:?}", run.language));
+        return deny(
+            "sandbox.language",
+            format!("this workspace's policy does not permit {:?}", run.language),
+        );
     }
     None
 }
@@ -132,13 +142,17 @@ mod tests {
         let closed = PolicyDocument::default();
         assert_eq!(rule(&closed, Role::Member, "agent.code.execute", &run), ("deny", "allowlist"));
         let open = PolicyDocument { enabled: ["agent.code.execute".to_owned()].into(), ..closed };
-        assert_eq!(rule(&open, Role::Member, "agent.code.execute", &run), ("ask", "capability.asks_approval"));
+        assert_eq!(
+            rule(&open, Role::Member, "agent.code.execute", &run),
+            ("ask", "capability.asks_approval")
+        );
         assert_eq!(rule(&open, Role::Viewer, "agent.code.execute", &run), ("deny", "role"));
     }
 
     #[test]
     fn limits_of_the_tier_are_refused_by_name() {
-        let policy = PolicyDocument { enabled: ["agent.code.execute".to_owned()].into(), ..Default::default() };
+        let policy =
+            PolicyDocument { enabled: ["agent.code.execute".to_owned()].into(), ..Default::default() };
         let long = json!({"language": "python", "code": "1", "timeoutMs": 60_000});
         assert_eq!(rule(&policy, Role::Owner, "agent.code.execute", &long), ("deny", "tier.timeout"));
         let online = json!({"language": "python", "code": "1", "network": "allow"});

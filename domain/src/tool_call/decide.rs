@@ -175,7 +175,9 @@ impl ToolCall {
         match command {
             ToolCallCommand::Request { .. } => Ok(vec![]),
             ToolCallCommand::Clear { approval_id } => self.clear(approval_id),
-            ToolCallCommand::Refuse { approval_id, refused, at } => self.refuse(spec, approval_id, refused, at),
+            ToolCallCommand::Refuse { approval_id, refused, at } => {
+                self.refuse(spec, approval_id, refused, at)
+            }
             ToolCallCommand::Deny { rule, reason, at } => self.deny(spec, rule, reason, at),
             ToolCallCommand::Start { runner_id, may_rerun, at } => self.start(spec, runner_id, may_rerun, at),
             ToolCallCommand::Finish { attempt, ending, at } => self.finish(spec, attempt, ending, at),
@@ -192,12 +194,15 @@ impl ToolCall {
     /// A repeat of the answer that this call waited for changes nothing.
     fn clear(&self, approval_id: ApprovalId) -> Result<Vec<ToolCallEvent>, ToolCallRefusal> {
         match self.standing {
-            Standing::Held(waiting) if waiting == approval_id => {
-                Ok(vec![ToolCallEvent::Cleared { rule: "approval".to_owned(), approval_id: Some(approval_id) }])
-            }
-            Standing::Absent | Standing::Held(_) | Standing::Cleared | Standing::Started(_) | Standing::Ended(_) => {
-                self.answered_by(approval_id)
-            }
+            Standing::Held(waiting) if waiting == approval_id => Ok(vec![ToolCallEvent::Cleared {
+                rule: "approval".to_owned(),
+                approval_id: Some(approval_id),
+            }]),
+            Standing::Absent
+            | Standing::Held(_)
+            | Standing::Cleared
+            | Standing::Started(_)
+            | Standing::Ended(_) => self.answered_by(approval_id),
         }
     }
 
@@ -271,7 +276,9 @@ impl ToolCall {
                 return Err(ToolCallRefusal::Fenced { attempt, current: self.attempt });
             }
             Standing::Started(_) | Standing::Ended(CallStatus::InDoubt) => {}
-            Standing::Absent | Standing::Held(_) | Standing::Cleared => return Err(ToolCallRefusal::NotCleared),
+            Standing::Absent | Standing::Held(_) | Standing::Cleared => {
+                return Err(ToolCallRefusal::NotCleared);
+            }
             Standing::Ended(status) => return Err(ToolCallRefusal::Ended(status)),
         }
         Ok(vec![match ending {
@@ -288,7 +295,13 @@ impl ToolCall {
         }])
     }
 
-    fn record(&self, spec: &CallSpec, status: CallStatus, at: DateTime<Utc>, code: Option<&str>) -> CallRecord {
+    fn record(
+        &self,
+        spec: &CallSpec,
+        status: CallStatus,
+        at: DateTime<Utc>,
+        code: Option<&str>,
+    ) -> CallRecord {
         CallRecord::new(self, spec, End { status, at, output_bytes: 0, error_code: code })
     }
 }

@@ -9,7 +9,8 @@ fn at(seconds: i64) -> DateTime<Utc> {
 }
 
 fn spec() -> CallSpec {
-    let (input, tool) = (json!({"language": "python", "code": "1"}), catalog::find("agent.code.execute").unwrap());
+    let (input, tool) =
+        (json!({"language": "python", "code": "1"}), catalog::find("agent.code.execute").unwrap());
     CallSpec {
         call_id: CallId(Uuid::from_u128(1)),
         capability: tool.name.to_owned(),
@@ -72,7 +73,10 @@ fn the_end_carries_the_analytic_row() {
 fn a_held_call_starts_only_after_its_own_approval() {
     assert_eq!(held().decide(start(1, true)), Err(ToolCallRefusal::NotCleared));
     let other = ApprovalId(Uuid::from_u128(10));
-    assert_eq!(held().decide(ToolCallCommand::Clear { approval_id: other }), Err(ToolCallRefusal::OtherApproval));
+    assert_eq!(
+        held().decide(ToolCallCommand::Clear { approval_id: other }),
+        Err(ToolCallRefusal::OtherApproval)
+    );
     let call = when(held(), ToolCallCommand::Clear { approval_id: approval() });
     assert_eq!(call.decide(ToolCallCommand::Clear { approval_id: approval() }), Ok(vec![]));
     assert_eq!(when(call, start(1, true)).attempt, 1);
@@ -105,7 +109,8 @@ fn a_late_result_does_not_reopen_a_cancelled_call() {
 
 #[test]
 fn a_refusal_keeps_the_persons_words() {
-    let refused = Refused::Person { user_id: UserId(Uuid::from_u128(5)), note: Some("wait for Friday".to_owned()) };
+    let refused =
+        Refused::Person { user_id: UserId(Uuid::from_u128(5)), note: Some("wait for Friday".to_owned()) };
     let command = ToolCallCommand::Refuse { approval_id: approval(), refused: refused.clone(), at: at(2) };
     let events = held().decide(command).unwrap();
     assert!(matches!(&events[0], ToolCallEvent::Denied { refused: said, .. } if *said == refused));

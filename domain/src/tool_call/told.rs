@@ -1,7 +1,7 @@
 //! What the model is told of a call's end.
 
-use crate::body::Body;
 use super::{CallError, Refused, ToolCallEvent};
+use crate::body::Body;
 
 /// Bytes of a large result's beginning that the model is shown.
 const HEAD: usize = 12 * 1024;
@@ -67,7 +67,11 @@ mod tests {
     fn an_excerpt_never_cuts_a_character_and_says_what_is_left_out() {
         let text = "🦉".repeat(20_000);
         let short = excerpt(&text, "abc");
-        assert!(short.len() < 20_000 && short.contains("of 80000 bytes are left out") && short.contains("object abc"));
+        assert!(
+            short.len() < 20_000
+                && short.contains("of 80000 bytes are left out")
+                && short.contains("object abc")
+        );
         assert!(short.starts_with('🦉') && short.ends_with('🦉'));
     }
 }

@@ -131,9 +131,11 @@ impl Turn {
             }
             TurnCommand::Answer { cause } => Ok(self.answer(cause)),
             _ if self.phase.is_ended() => Err(TurnRefusal::Ended),
-            TurnCommand::RequestCancel { by, reason } => {
-                Ok(if self.cancel.is_some() { vec![] } else { vec![TurnEvent::CancelRequested { by, reason }] })
-            }
+            TurnCommand::RequestCancel { by, reason } => Ok(if self.cancel.is_some() {
+                vec![]
+            } else {
+                vec![TurnEvent::CancelRequested { by, reason }]
+            }),
             TurnCommand::Claim { runner_id } => Ok(match self.owner {
                 None => vec![TurnEvent::Claimed { runner_id, epoch: self.epoch + 1 }],
                 Some(owner) if owner == runner_id => vec![],

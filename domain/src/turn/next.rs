@@ -102,15 +102,19 @@ impl Turn {
                 return Some(over("budget_wall_seconds", "seconds", limit));
             }
         }
-        let finished = matches!(self.step.as_ref().map(|s| &s.phase), Some(StepPhase::Answered(c)) if c.is_empty());
+        let finished =
+            matches!(self.step.as_ref().map(|s| &s.phase), Some(StepPhase::Answered(c)) if c.is_empty());
         match budget.max_tokens {
-            Some(limit) if self.usage.total() >= limit && !finished => Some(over("budget_tokens", "tokens", limit)),
+            Some(limit) if self.usage.total() >= limit && !finished => {
+                Some(over("budget_tokens", "tokens", limit))
+            }
             Some(_) | None => None,
         }
     }
 }
 
 fn over(code: &str, what: &str, limit: u64) -> Next {
-    let message = format!("the turn used up its budget of {limit} {what}: start another with a larger budget");
+    let message =
+        format!("the turn used up its budget of {limit} {what}: start another with a larger budget");
     Next::Fail { code: code.to_owned(), message }
 }

@@ -1,6 +1,9 @@
 use uuid::Uuid;
 
 use super::*;
+use crate::body::Digest;
+use crate::ids::{AgentId, AgentVersionId, ConversationId, TurnId};
+use crate::role::Role;
 use crate::tool_call::{CallStatus, Standing, ToolCall};
 
 fn at(seconds: i64) -> DateTime<Utc> {
@@ -39,7 +42,8 @@ fn claimed(budget: Budget) -> Turn {
 
 fn answered(budget: Budget, calls: usize) -> (Turn, Vec<CallId>) {
     let ids: Vec<_> = (0..calls).map(|index| CallId::of_step(TurnId::default(), 1, index)).collect();
-    let calls = ids.iter().map(|id| StepCall { call_id: *id, name: String::new(), provider_call_id: String::new() });
+    let calls =
+        ids.iter().map(|id| StepCall { call_id: *id, name: String::new(), provider_call_id: String::new() });
     let result = StepResult {
         text: "hm".to_owned(),
         reasoning: String::new(),

@@ -17,7 +17,7 @@ macro_rules! kinds {
     ($($name:ident $code:literal $status:literal $title:literal;)+) => {
         $(
             #[doc = $title]
-            pub(crate) const $name: Kind = Kind {
+            pub(crate) const $name: &Kind = &Kind {
                 code: $code,
                 status: $status,
                 title: $title,
@@ -26,7 +26,7 @@ macro_rules! kinds {
         )+
 
         /// Every code, by its name here.
-        pub const KINDS: &[Kind] = &[$($name),+];
+        pub const KINDS: &[&Kind] = &[$($name),+];
     };
 }
 
@@ -59,8 +59,8 @@ kinds! {
 }
 
 /// The code with this name.
-pub fn find(code: &str) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.code == code)
+pub(crate) fn find(code: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.code == code).copied()
 }
 
 #[cfg(test)]

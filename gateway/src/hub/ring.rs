@@ -65,6 +65,8 @@ fn weight(value: &Value) -> usize {
         Value::Null | Value::Bool(_) | Value::Number(_) => EACH,
         Value::String(text) => EACH + text.len(),
         Value::Array(items) => EACH + items.iter().map(weight).sum::<usize>(),
-        Value::Object(fields) => EACH + fields.iter().map(|(key, value)| key.len() + EACH + weight(value)).sum::<usize>(),
+        Value::Object(fields) => {
+            EACH + fields.iter().map(|(key, value)| key.len() + EACH + weight(value)).sum::<usize>()
+        }
     }
 }

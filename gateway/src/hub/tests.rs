@@ -72,7 +72,7 @@ async fn the_ring_gives_what_was_missed_and_says_when_it_does_not_go_back_so_far
     let missed: Vec<_> = back.recent.as_ref().unwrap().iter().map(|passing| passing.fact.seq).collect();
     assert_eq!((missed, back.head), (vec![13, 14], 14));
     assert!(hub.subscribe(Topic::Workspace(scope(1)), 9).recent.is_none());
-    assert_eq!(hub.subscribe(Topic::Workspace(scope(2)), 10).recent.map(|facts| facts.len()), Some(0));
+    assert_eq!(hub.subscribe(Topic::Workspace(scope(2)), 10).recent.as_ref().map(Vec::len), Some(0));
 }
 
 #[tokio::test]

@@ -18,7 +18,8 @@ pub(crate) fn page(document: &Value) -> String {
         for (method, operation) in members(item) {
             let tag = operation["tags"][0].as_str().unwrap_or("runtime").to_owned();
             let section = sections.entry(tag).or_insert_with(|| Value::String(String::new()));
-            let text = section.as_str().unwrap_or_default().to_owned() + &operation_html(method, path, operation);
+            let text =
+                section.as_str().unwrap_or_default().to_owned() + &operation_html(method, path, operation);
             *section = Value::String(text);
         }
     }
@@ -63,7 +64,11 @@ fn operation_html(method: &str, path: &str, operation: &Value) -> String {
     let answers: String = members(&operation["responses"])
         .map(|(status, answer)| {
             let content = answer["content"].as_object().map(content).unwrap_or_default();
-            format!("<tr><td><code>{}</code><td>{}<td>{content}", escape(status), text(&answer["description"]))
+            format!(
+                "<tr><td><code>{}</code><td>{}<td>{content}",
+                escape(status),
+                text(&answer["description"])
+            )
         })
         .collect();
     format!(

@@ -60,7 +60,9 @@ fn relocate(schema: &mut Value) {
 pub(super) fn raw(schema: Value) -> RefOr<Schema> {
     let members = match schema {
         Value::Object(members) => members,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Default::default(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Default::default()
+        }
     };
     let object = ObjectBuilder::new()
         .schema_type(SchemaType::AnyValue)

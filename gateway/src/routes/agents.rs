@@ -23,10 +23,16 @@ pub(super) fn doors() -> Vec<Door> {
         Door::new(Method::Get, "/v1/agents", "agent.list", Guard::Needs(Right::Read), get(list))
             .about("agent", "Lists the workspace's agents with their newest versions, newest first.")
             .gives::<shapes::AgentPage>(200, "The agents."),
-        Door::new(Method::Post, "/v1/agents", "agent.publish", Guard::Needs(Right::Administer), post(publish))
-            .about("agent", "Publishes a version of an agent, new or known. Turns that start from now on use it.")
-            .takes::<AgentToPublish>()
-            .gives::<shapes::AgentReceipt>(201, "The version."),
+        Door::new(
+            Method::Post,
+            "/v1/agents",
+            "agent.publish",
+            Guard::Needs(Right::Administer),
+            post(publish),
+        )
+        .about("agent", "Publishes a version of an agent, new or known. Turns that start from now on use it.")
+        .takes::<AgentToPublish>()
+        .gives::<shapes::AgentReceipt>(201, "The version."),
     ]
 }
 

@@ -126,7 +126,9 @@ async fn resolve_many(
         let answered = app.commands().resolve_approval(&caller, approval_id, Answer { decision, note }).await;
         items.push(match answered {
             Ok(receipt) => json!({"approvalId": approval_id, "receipt": receipt}),
-            Err(refusal) => json!({"approvalId": approval_id, "problem": Problem::from(refusal).into_logged_body()}),
+            Err(refusal) => {
+                json!({"approvalId": approval_id, "problem": Problem::from(refusal).into_logged_body()})
+            }
         });
     }
     Ok(Json(json!({ "items": items })))

@@ -37,7 +37,10 @@ pub(super) fn doors() -> Vec<Door> {
     vec![
         // What a caller may call is judged by the tool called, so the door itself only asks for a key.
         Door::new(Method::Post, "/v1/tool-calls", "tool_call.request", read, post(request))
-            .about("tool", "Calls a tool outside a turn. It is judged, kept and shown like an agent's own call.")
+            .about(
+                "tool",
+                "Calls a tool outside a turn. It is judged, kept and shown like an agent's own call.",
+            )
             .header::<String>("Prefer", "`wait=N`: wait up to N seconds, at most 60, for the call's end.")
             .takes::<Call>()
             .gives::<shapes::ToolCall>(200, "The call has ended.")
@@ -129,8 +132,13 @@ async fn facts(app: &App, scope: Scope, call: CallId) -> Result<Vec<Fact>, Probl
 }
 
 fn is_end(fact: &Fact) -> bool {
-    const ENDS: [&str; 5] =
-        ["tool_call.completed", "tool_call.failed", "tool_call.cancelled", "tool_call.denied", "tool_call.in_doubt"];
+    const ENDS: [&str; 5] = [
+        "tool_call.completed",
+        "tool_call.failed",
+        "tool_call.cancelled",
+        "tool_call.denied",
+        "tool_call.in_doubt",
+    ];
     ENDS.contains(&fact.kind.as_str())
 }
 

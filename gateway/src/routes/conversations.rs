@@ -48,7 +48,10 @@ pub(super) fn doors() -> Vec<Door> {
         .about("conversation", "")
         .gives_nothing(204, "It takes no more messages."),
         Door::new(Method::Get, "/v1/conversations/{id}/stream", "conversation.stream", read, get(stream))
-            .about("conversation", "Follows a conversation: its facts and, between them, text as it is written.")
+            .about(
+                "conversation",
+                "Follows a conversation: its facts and, between them, text as it is written.",
+            )
             .query::<String>("after", "Go on after this `seq`; 0 or nothing for the beginning.")
             .query::<bool>("follow", "Stay when no turn runs or waits any more.")
             .header::<String>("Last-Event-ID", "The same as `after`, and stronger.")
@@ -148,5 +151,9 @@ async fn facts(
 /// The conversation as the journal has it, if it is the caller's workspace's.
 async fn own(app: &App, caller: &Caller, id: ConversationId) -> Result<Conversation, Problem> {
     let loaded = app.journal().load::<Conversation>(&id.to_string()).await?;
-    if loaded.scope == Some(caller.scope) { Ok(loaded.state) } else { Err(Problem::not_found("conversation")) }
+    if loaded.scope == Some(caller.scope) {
+        Ok(loaded.state)
+    } else {
+        Err(Problem::not_found("conversation"))
+    }
 }

@@ -27,7 +27,10 @@ pub(super) fn doors() -> Vec<Door> {
             .about("runtime", "Says that the process lives.")
             .gives_media(200, "text/plain", "It lives."),
         Door::new(Method::Get, "/readyz", "health.ready", Guard::Open, get(ready))
-            .about("runtime", "Says whether the gateway can work, and if not, what it waits for: a line each.")
+            .about(
+                "runtime",
+                "Says whether the gateway can work, and if not, what it waits for: a line each.",
+            )
             .gives_media(200, "text/plain", "It can.")
             .gives_media(503, "text/plain", "It cannot yet."),
         Door::new(Method::Get, "/metrics", "health.metrics", Guard::Open, get(metrics))

@@ -91,14 +91,26 @@ async fn start(
     Body(turn): Body<NewTurn>,
 ) -> Result<impl IntoResponse, Problem> {
     let NewTurn { conversation_id, parent_message_id, text, agent_id, model, budget, on_busy } = turn;
-    let request =
-        StartTurn { conversation_id, parent_message_id, text, agent_id, model, budget, on_busy, idempotency_key };
+    let request = StartTurn {
+        conversation_id,
+        parent_message_id,
+        text,
+        agent_id,
+        model,
+        budget,
+        on_busy,
+        idempotency_key,
+    };
     let receipt = app.commands().start_turn(&caller, request).await?;
     Ok((StatusCode::ACCEPTED, Json(receipt)))
 }
 
 /// The view, or what the journal knows of a turn that the view does not have yet.
-async fn read(State(app): State<App>, Who(caller): Who, Id(id): Id<TurnId>) -> Result<Json<TurnView>, Problem> {
+async fn read(
+    State(app): State<App>,
+    Who(caller): Who,
+    Id(id): Id<TurnId>,
+) -> Result<Json<TurnView>, Problem> {
     if let Some(view) = app.queries().turn(caller.scope, id).await? {
         return Ok(Json(view));
     }
@@ -112,7 +124,8 @@ async fn read(State(app): State<App>, Who(caller): Who, Id(id): Id<TurnId>) -> R
 fn fresh(turn: Turn) -> Option<TurnView> {
     let Turn { spec, phase, started_at, usage, .. } = turn;
     let spec = spec?;
-    let status = serde_json::to_value(phase).ok().as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
+    let status =
+        serde_json::to_value(phase).ok().as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
     Some(TurnView {
         turn_id: spec.turn_id,
         conversation_id: spec.conversation_id,

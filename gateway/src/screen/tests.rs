@@ -55,7 +55,10 @@ fn turns_are_named_as_screens_know_them() {
     assert_eq!(name("turn.paused", json!({"pause": 1, "waiting": []})), "turn-paused");
     assert_eq!(name("turn.resumed", json!({"cause": id(1)})), "turn-resumed");
     let (name, data) = show(&fact("turn.completed", json!({"messageId": id(4), "usage": usage})));
-    assert_eq!((name, &data["messageId"], &data["usage"]["outputTokens"]), ("turn-completed", &json!(id(4)), &json!(2)));
+    assert_eq!(
+        (name, &data["messageId"], &data["usage"]["outputTokens"]),
+        ("turn-completed", &json!(id(4)), &json!(2))
+    );
     assert_eq!((&data["seq"], &data["type"]), (&json!(7), &json!("turn.completed")));
     let failed = json!({"messageId": id(4), "code": "budget_steps", "message": "over", "usage": usage});
     assert_eq!(show(&fact("turn.failed", failed)).1["error"]["code"], "budget_steps");
@@ -84,7 +87,8 @@ fn an_approval_shows_what_is_asked() {
         assert!(data.get(field).is_some(), "{field} in {data}");
     }
     assert_eq!(data["input"], json!({"code": "1"}));
-    let denied = json!({"callId": id(8), "by": id(6), "at": "2026-01-01T00:00:00Z", "note": "wait for Friday"});
+    let denied =
+        json!({"callId": id(8), "by": id(6), "at": "2026-01-01T00:00:00Z", "note": "wait for Friday"});
     let (name, data) = show(&fact("approval.denied", denied));
     assert_eq!((name, &data["note"]), ("approval-resolved", &json!("wait for Friday")));
     assert_eq!((&data["approvalId"], &data["resolution"]), (&json!(id(9)), &json!("denied")));
@@ -94,7 +98,10 @@ fn an_approval_shows_what_is_asked() {
 fn a_call_ends_with_output_or_error() {
     let completed = json!({"output": {"inline": {"stdout": "hi"}}, "record": record("completed", None)});
     let (name, data) = show(&fact("tool_call.completed", completed));
-    assert_eq!((name, &data["callId"], &data["status"]), ("tool-call-end", &json!(id(9)), &json!("completed")));
+    assert_eq!(
+        (name, &data["callId"], &data["status"]),
+        ("tool-call-end", &json!(id(9)), &json!("completed"))
+    );
     assert_eq!((&data["output"]["stdout"], &data["latencyMs"]), (&json!("hi"), &json!(12)));
     assert!(data.get("error").is_none());
     let refused = json!({"by": "person", "userId": id(6), "note": "wait for Friday"});

@@ -144,7 +144,9 @@ impl Gate {
             return Verdict::Drop;
         }
         let is_over = match &frame.kind {
-            FrameKind::TextDelta { .. } | FrameKind::ReasoningDelta { .. } | FrameKind::ToolCallInputDelta { .. } => {
+            FrameKind::TextDelta { .. }
+            | FrameKind::ReasoningDelta { .. }
+            | FrameKind::ToolCallInputDelta { .. } => {
                 !seen.is_calling || (frame.step, frame.attempt) != (seen.step, seen.attempt)
             }
             // A tool prints after the model's answer is a fact, until its call has ended.

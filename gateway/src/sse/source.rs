@@ -34,7 +34,12 @@ impl Source {
     }
 
     /// A page of its past.
-    pub(super) async fn page(&self, journal: &Journal, after: u64, limit: u32) -> Result<Vec<Fact>, JournalError> {
+    pub(super) async fn page(
+        &self,
+        journal: &Journal,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<Fact>, JournalError> {
         match self {
             Self::Conversation(scope, conversation) => {
                 journal.conversation(*scope, *conversation, after, limit).await

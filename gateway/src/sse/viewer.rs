@@ -186,7 +186,8 @@ impl Viewer {
 
     /// The text of the step under way as far as it came.
     async fn text_so_far(&mut self) -> Result<(), End> {
-        let (Source::Conversation(scope, conversation), Some(began)) = (&self.watch.source, self.step_at) else {
+        let (Source::Conversation(scope, conversation), Some(began)) = (&self.watch.source, self.step_at)
+        else {
             return Ok(());
         };
         let frames = recent(self.app.clone(), *scope, *conversation, began - CLOCKS);

@@ -7,7 +7,7 @@ use oxagen_jetstream::follow::{self, Delivery, Follow};
 use oxagen_journal::JournalError;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use super::Projector;
 use super::backoff::Backoff;
@@ -26,9 +26,12 @@ impl<S: Store> Projector<S> {
         self.prepare(active).await?;
         let mut cursor = self.read_cursor(active).await?;
         self.report.is_at(cursor);
-        if let Ok(head) = self.journal.head().await
-            && head > cursor + FAR
-        {
+        let head = self.read_head(active).await?;
+        if head < cursor {
+            self.refuse(active, cursor, head).await;
+            return None;
+        }
+        if head > cursor + FAR {
             cursor = self.catch_up(active, cursor, head).await?;
         }
         let mut follow = follow::facts(&self.bus, &self.reader(), cursor, &[]);
@@ -75,6 +78,29 @@ impl<S: Store> Projector<S> {
         }
     }
 
+    async fn read_head(&self, active: &CancellationToken) -> Option<u64> {
+        let mut backoff = Backoff::default();
+        loop {
+            match self.journal.head().await {
+                Ok(head) => return Some(head),
+                Err(error) => self.wait_for_journal(active, &mut backoff, &error).await?,
+            }
+        }
+    }
+
+    /// The journal was restored or replaced, and the cursor counts facts of another history. Going on would leave
+    /// out the facts up to it and say nothing.
+    async fn refuse(&self, active: &CancellationToken, cursor: u64, head: u64) {
+        let trouble = format!(
+            "{} holds facts up to {cursor} and the journal ends at {head}: it was made from another journal; \
+             empty it, its cursor included, and start this projector again",
+            self.store.name()
+        );
+        error!("{trouble}");
+        self.report.has_trouble(Some(trouble));
+        active.cancelled().await;
+    }
+
     /// Takes in what the journal has after the cursor, at least up to `until`.
     async fn catch_up(&self, active: &CancellationToken, mut cursor: u64, until: u64) -> Option<u64> {
         let mut backoff = Backoff::default();
@@ -94,15 +120,22 @@ impl<S: Store> Projector<S> {
                 Err(JournalError::Damaged { seq, .. }) if seq > cursor => {
                     limit = u32::try_from(seq - 1 - cursor).unwrap_or(limit);
                 }
-                Err(error) => {
-                    warn!(%error, cursor, "cannot read the journal, trying again");
-                    self.report.has_trouble(Some(error.to_string()));
-                    active.run_until_cancelled(backoff.wait()).await?;
-                }
+                Err(error) => self.wait_for_journal(active, &mut backoff, &error).await?,
             }
         }
         self.report.is_behind(0);
         Some(cursor)
+    }
+
+    async fn wait_for_journal(
+        &self,
+        active: &CancellationToken,
+        backoff: &mut Backoff,
+        error: &JournalError,
+    ) -> Option<()> {
+        warn!(%error, "cannot read the journal, trying again");
+        self.report.has_trouble(Some(error.to_string()));
+        active.run_until_cancelled(backoff.wait()).await
     }
 
     /// Says what is wrong, and waits.

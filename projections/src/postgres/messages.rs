@@ -2,7 +2,7 @@
 //! read by the gateway, which adds how calls and approvals stand.
 //!
 //! A turn's facts do not name its message, so their blocks are appended by turn. Each block carries the `seq` of its
-//! fact and a message that of its last one: a repeated block is told by that, and left out.
+//! fact: a repeated one is told by that and left out, a late one finds its place.
 
 use std::collections::BTreeMap;
 
@@ -26,12 +26,15 @@ table! {
 }
 
 const APPEND: &str = "
-update chat.messages m set sequence = u.sequence, blocks = m.blocks || coalesce((
-  select jsonb_agg(b.block order by b.place) from jsonb_array_elements(u.blocks) with ordinality b (block, place)
-  where (b.block ->> 'seq')::bigint > m.sequence), '[]')
+update chat.messages m set sequence = greatest(m.sequence, u.sequence), blocks = (
+  select jsonb_agg(b.block order by (b.block ->> 'seq')::bigint, b.place) from (
+    select block, place from jsonb_array_elements(m.blocks) with ordinality e (block, place)
+    union all
+    select block, place from jsonb_array_elements(u.blocks) with ordinality n (block, place)
+    where not m.blocks @> jsonb_build_array(jsonb_build_object('seq', block -> 'seq'))) b)
 from unnest($1, $2, $3, $4, $5) as u (tenant_id, workspace_id, turn_id, sequence, blocks)
 where m.tenant_id = u.tenant_id and m.workspace_id = u.workspace_id and m.turn_id = u.turn_id
-  and m.role = 'assistant' and m.sequence < u.sequence";
+  and m.role = 'assistant'";
 
 /// Messages that a batch adds, and blocks that it appends to answers, by turn.
 #[derive(Debug, Default, PartialEq)]

@@ -77,7 +77,7 @@ select jsonb_build_object('id', id, 'fields', jsonb_strip_nulls(jsonb_build_obje
 from execution.tool_calls where conversation_id = $1
 union all
 select jsonb_build_object('id', id, 'fields', jsonb_strip_nulls(jsonb_build_object(
-  'status', case when resolved_at is null then 'open' else 'closed' end, 'resolution', resolution,
+  'status', coalesce(resolution, 'open'), 'resolution', resolution,
   'resolvedBy', resolved_by_user_id, 'resolvedAt', resolved_at, 'note', note)))
 from agent.approval_requests where conversation_id = $1";
 const USAGE: &str = "

@@ -1,6 +1,7 @@
 //! The gateway, as a client sees it.
 
 mod follow;
+mod history;
 mod problem;
 mod sse;
 
@@ -13,6 +14,7 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 pub(crate) use follow::{Follow, Seen};
+pub(crate) use history::Which;
 pub(crate) use problem::Problem;
 
 use crate::config::{Config, ConfigError, need};

@@ -4,7 +4,7 @@
 //! not in the list, or a value that does not fit, is refused by name before anything starts.
 
 mod error;
-mod mask;
+pub(crate) mod mask;
 mod setting;
 mod show;
 mod source;
@@ -69,7 +69,7 @@ settings! {
     /// What the log looks like, and how much of it there is.
     Log {
         format: String = "auto".to_owned(),
-        filter: String = "info".to_owned(),
+        filter: String = "info,async_nats=warn".to_owned(),
     }
     /// The journal and the read models.
     Postgres {
@@ -98,6 +98,7 @@ settings! {
         url: Option<String> = None,
         user: String = "neo4j".to_owned(),
         password: String = String::new(),
+        prefix: String = String::new(),
     }
     /// The model provider; times are seconds.
     Model {

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use chrono::Utc;
 use futures::future::try_join_all;
-use oxagen_commands::{AdvanceTurn, CallStart, CommandError, Code, PlannedCall, StartedCall};
+use oxagen_commands::{AdvanceTurn, CallStart, Code, CommandError, PlannedCall, StartedCall};
+use oxagen_domain::CallId;
 use oxagen_domain::tool_call::ToolCall;
 use oxagen_domain::turn::{Next, Outcome, StepPhase, Turn, TurnSpec};
-use oxagen_domain::CallId;
 use tokio_util::sync::CancellationToken;
 
 use crate::Shared;
@@ -91,7 +91,8 @@ impl Shared {
     ) -> Result<(), CommandError> {
         let started = match fresh {
             Some(planned) => {
-                let input = self.options.commands.whole(to.context.scope().tenant, &planned.spec.input).await?;
+                let input =
+                    self.options.commands.whole(to.context.scope().tenant, &planned.spec.input).await?;
                 Some(StartedCall { spec: planned.spec, input, attempt: 1 })
             }
             None => {

@@ -35,7 +35,11 @@ impl Shared {
     }
 
     /// Advances a turn until it rests.
-    pub(crate) async fn attend_turn(self: &Arc<Self>, context: Context, turn: TurnId) -> Result<Rest, CommandError> {
+    pub(crate) async fn attend_turn(
+        self: &Arc<Self>,
+        context: Context,
+        turn: TurnId,
+    ) -> Result<Rest, CommandError> {
         let _one = self.locks.lock(turn.0).await;
         let stop = self.stops.register(turn.0);
         let journal = self.options.commands.journal();
@@ -59,7 +63,11 @@ impl Shared {
     }
 
     /// Runs a call outside a turn.
-    pub(crate) async fn attend_call(self: &Arc<Self>, context: Context, call: CallId) -> Result<Rest, CommandError> {
+    pub(crate) async fn attend_call(
+        self: &Arc<Self>,
+        context: Context,
+        call: CallId,
+    ) -> Result<Rest, CommandError> {
         let _one = self.locks.lock(call.0).await;
         let stop = self.stops.register(call.0);
         let loaded = self.options.commands.journal().load::<ToolCall>(&call.to_string()).await?.state;
@@ -82,7 +90,9 @@ impl Shared {
     /// Only a free lock tells that a runner is gone; silence does not.
     async fn belongs_to_another(&self, owner: Option<RunnerId>) -> Result<bool, CommandError> {
         match owner {
-            Some(other) if other != self.options.id => Ok(self.options.commands.journal().is_alive(other).await?),
+            Some(other) if other != self.options.id => {
+                Ok(self.options.commands.journal().is_alive(other).await?)
+            }
             Some(_) | None => Ok(false),
         }
     }

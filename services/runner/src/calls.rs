@@ -34,7 +34,10 @@ impl Shared {
         let result = if Digest::of_canonical(&started.input) == started.spec.input_digest {
             self.use_tool(&started, place.frames.as_ref(), &stop).await
         } else {
-            Err(error("input_changed", "the stored arguments are not those that were judged: the call did not run"))
+            Err(error(
+                "input_changed",
+                "the stored arguments are not those that were judged: the call did not run",
+            ))
         };
         if stop.is_cancelled() {
             return Ok(());

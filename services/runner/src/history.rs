@@ -48,7 +48,12 @@ impl Shared {
         Ok(messages)
     }
 
-    async fn read(&self, context: &Context, spec: &TurnSpec, history: &mut History) -> Result<(), CommandError> {
+    async fn read(
+        &self,
+        context: &Context,
+        spec: &TurnSpec,
+        history: &mut History,
+    ) -> Result<(), CommandError> {
         // What this runner loaded is newer than what has been numbered, so the facts go first.
         let mut transcript = Transcript::default();
         let mut after = 0;
@@ -77,7 +82,8 @@ impl Shared {
             Entry::Assistant { text, reasoning, calls } => {
                 let mut asked = Vec::new();
                 for call in calls {
-                    let arguments = self.options.commands.whole(context.scope().tenant, &call.arguments).await?;
+                    let arguments =
+                        self.options.commands.whole(context.scope().tenant, &call.arguments).await?;
                     let arguments = arguments.to_string();
                     asked.push(AssistantCall { id: call.provider_call_id, name: call.name, arguments });
                 }

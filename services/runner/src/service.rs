@@ -70,7 +70,9 @@ impl Runner {
         let (options, mut wait) = (&self.shared.options, Duration::from_millis(200));
         loop {
             match options.commands.journal().own(options.id).await {
-                Err(JournalError::Unavailable { source }) => warn!(%source, "the journal gives no lock, trying again"),
+                Err(JournalError::Unavailable { source }) => {
+                    warn!(%source, "the journal gives no lock, trying again")
+                }
                 // The server has not noticed yet that the session before is gone.
                 Err(JournalError::Owned { .. }) if wait < Duration::from_secs(20) => {}
                 done => return done,
@@ -145,7 +147,8 @@ impl Shared {
 
 /// Attends to a message to its end, and says so to the stream.
 async fn take(shared: &Arc<Shared>, job: Job) {
-    let span = tracing::info_span!("attend", seq = job.fact.seq, kind = %job.fact.kind, turn = ?job.fact.turn_id);
+    let span =
+        tracing::info_span!("attend", seq = job.fact.seq, kind = %job.fact.kind, turn = ?job.fact.turn_id);
     let attended = std::panic::AssertUnwindSafe(shared.attend(&job.fact)).catch_unwind();
     let rest = match job.while_working(attended.instrument(span.clone())).await {
         Ok(rest) => rest,
@@ -158,7 +161,9 @@ async fn take(shared: &Arc<Shared>, job: Job) {
         Ok(Rest::Done) => job.ack().await,
         Ok(Rest::Elsewhere) => job.nak(later(job.delivered)).await,
         Err(error) => {
-            span.in_scope(|| warn!(code = error.code.name(), %error, cause = ?error.cause, "trying again later"));
+            span.in_scope(
+                || warn!(code = error.code.name(), %error, cause = ?error.cause, "trying again later"),
+            );
             job.nak(later(job.delivered)).await
         }
     };

@@ -37,7 +37,9 @@ impl Shared {
             attempt,
         });
         match self.options.model.complete(&request, |delta| deltas.send(delta), stop).await {
-            Ok(completion) => commands.complete_step(to, answer(spec, step, completion, &request.model)).await,
+            Ok(completion) => {
+                commands.complete_step(to, answer(spec, step, completion, &request.model)).await
+            }
             Err(error) if error.code == ErrorCode::Cancelled => Ok(vec![]),
             Err(error) => commands.fail_step(to, failure(error)).await.map(|()| vec![]),
         }

@@ -40,7 +40,8 @@ impl Stops {
             match facts.next_batch().await {
                 Delivery::Facts(batch) => {
                     for fact in batch {
-                        let id = fact.turn_id.map_or_else(|| fact.aggregate_id.parse().ok(), |turn| Some(turn.0));
+                        let id =
+                            fact.turn_id.map_or_else(|| fact.aggregate_id.parse().ok(), |turn| Some(turn.0));
                         if let Some(token) = id.and_then(|id| self.0.get(&id).map(|token| token.clone())) {
                             token.cancel();
                         }
@@ -59,8 +60,10 @@ impl Stops {
         let running: Vec<_> = self.0.iter().map(|entry| (*entry.key(), entry.value().clone())).collect();
         for (id, token) in running {
             let id = id.to_string();
-            let turn = commands.journal().load::<Turn>(&id).await.is_ok_and(|turn| turn.state.cancel.is_some());
-            let call = commands.journal().load::<ToolCall>(&id).await.is_ok_and(|call| call.state.is_settled());
+            let turn =
+                commands.journal().load::<Turn>(&id).await.is_ok_and(|turn| turn.state.cancel.is_some());
+            let call =
+                commands.journal().load::<ToolCall>(&id).await.is_ok_and(|call| call.state.is_settled());
             if turn || call {
                 token.cancel();
             }

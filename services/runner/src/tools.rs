@@ -29,5 +29,6 @@ impl Shared {
 }
 
 fn json<T: serde::Serialize>(output: &T) -> Result<Value, CallError> {
-    serde_json::to_value(output).map_err(|cause| error("internal", format!("the result cannot be written: {cause}")))
+    serde_json::to_value(output)
+        .map_err(|cause| error("internal", format!("the result cannot be written: {cause}")))
 }

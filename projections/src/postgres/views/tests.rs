@@ -1,5 +1,5 @@
 use oxagen_domain::tool_call::{CallRecord, CallStatus, ToolCallEvent};
-use oxagen_domain::turn::{StepFailure, StepResult, TurnEvent, Usage};
+use oxagen_domain::turn::{StepFailure, TurnEvent, Usage};
 use oxagen_domain::{
     Body, CallId, ExecutionId, MessageId, RunnerId, StepId, ToolVersionId, TurnId, WorkspaceEvent,
     capability::{Effect, Risk, Surface},
@@ -34,17 +34,6 @@ fn record(status: CallStatus, error_code: Option<&str>) -> CallRecord {
         input_bytes: 1,
         output_bytes: 2,
         error_code: error_code.map(str::to_owned),
-    }
-}
-
-fn said(text: &str, reasoning: &str) -> StepResult {
-    StepResult {
-        text: text.to_owned(),
-        reasoning: reasoning.to_owned(),
-        calls: vec![],
-        finish: "stop".to_owned(),
-        model: "m".to_owned(),
-        usage: Usage { input_tokens: 3, output_tokens: 4 },
     }
 }
 
@@ -120,16 +109,6 @@ fn a_late_result_settles_a_call_in_doubt_in_the_same_row() {
 }
 
 #[test]
-fn folding_in_one_batch_or_in_two_gives_the_same_row() {
-    let result = said("hello", "hm");
-    let facts = [
-        fact(1, 7, Some(turn()), &TurnEvent::StepStarted { step: 1, attempt: 1 }),
-        fact(2, 7, Some(turn()), &TurnEvent::StepCompleted { step: 1, attempt: 1, result }),
-    ];
-    assert_eq!(Views::of(&facts).unwrap(), Views::of(&facts).unwrap());
-}
-
-#[test]
 fn a_type_of_a_newer_build_changes_nothing_and_a_broken_one_is_refused() {
     let mut newer = fact(1, 7, None, &WorkspaceEvent::Created { name: "home".to_owned() });
     newer.kind = "workspace.painted".to_owned();
@@ -137,6 +116,8 @@ fn a_type_of_a_newer_build_changes_nothing_and_a_broken_one_is_refused() {
 
     let mut broken = fact(2, 7, None, &WorkspaceEvent::Created { name: "home".to_owned() });
     broken.payload = json!({"name": 7});
-    let Err(StoreError::Refused { cause, .. }) = Views::of(&[broken]) else { panic!("a broken fact was taken") };
+    let Err(StoreError::Refused { cause, .. }) = Views::of(&[broken]) else {
+        panic!("a broken fact was taken")
+    };
     assert!(cause.contains("fact 2 of type workspace.created"), "{cause}");
 }

@@ -85,6 +85,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
     setting("neo4j.url", "NEO4J_URL", BOLT, "Neo4j's Bolt interface"),
     setting("neo4j.user", "NEO4J_USER", Kind::Text, "its user"),
     setting("neo4j.password", "NEO4J_PASSWORD", Kind::Secret, "that user's password"),
+    setting("neo4j.prefix", "OXAGEN_NEO4J_PREFIX", Kind::Text, "goes before our cursor's name, to share a server"),
     setting("model.url", "OXAGEN_MODEL_URL", HTTP, "the model provider: the address above /chat/completions"),
     setting("model.api_key", "OXAGEN_MODEL_API_KEY", Kind::Secret, "the provider's key, if it wants one"),
     setting("model.name", "OXAGEN_MODEL", Kind::Text, "the model of turns that name none"),

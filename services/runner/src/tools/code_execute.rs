@@ -42,7 +42,8 @@ impl Shared {
 }
 
 fn request(call: &StartedCall, input: CodeExecuteInput) -> RunRequest {
-    let files = input.files.into_iter().map(|file| InputFile { path: file.path, content: file.content.into() });
+    let files =
+        input.files.into_iter().map(|file| InputFile { path: file.path, content: file.content.into() });
     RunRequest {
         call_id: call.spec.call_id.0,
         attempt: call.attempt,

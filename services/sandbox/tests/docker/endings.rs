@@ -35,10 +35,10 @@ async fn run_and_cancel(bench: &Bench, request: RunRequest) -> RunOutcome {
 }
 
 const LOOP: &str = "echo begun; while :; do :; done";
-const DEAF: &str = "import signal, time\n\
+const DEAF: &str = "import os, signal, time\n\
                     for s in range(1, 32):\n\
                     \x20   if s not in (9, 19): signal.signal(s, signal.SIG_IGN)\n\
-                    print('begun')\n\
+                    os.write(1, b'begun\n')\n\
                     while True: time.sleep(1)";
 const DEAF_CHILD: &str = "echo begun; trap '' TERM HUP INT; (trap '' TERM HUP INT; while :; do :; done) & \
                           setsid sh -c 'while :; do sleep 1; done' & while :; do wait; done";

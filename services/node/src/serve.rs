@@ -1,0 +1,16 @@
+//! Roles in this process: what they stand on, how they start, and how they stop.
+
+mod admin;
+mod board;
+pub(crate) mod log;
+mod parts;
+mod role;
+mod runner;
+mod signal;
+pub(crate) mod stores;
+mod supervisor;
+pub(crate) mod waiting;
+
+pub(crate) use parts::{Parts, bus, journal_url};
+pub(crate) use role::{Role, streams};
+pub(crate) use supervisor::run;

@@ -1,0 +1,22 @@
+//! End to end, on real servers: one file per behaviour. The ids in the names are those of the field cases.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod api_bad_input;
+mod approval;
+mod cancel;
+mod conversation;
+mod conversations;
+mod direct_call;
+mod history;
+mod idempotency;
+mod model_faults;
+mod model_text;
+mod nats_down;
+mod restart;
+mod results;
+mod road;
+mod roles;
+mod runner_killed;
+mod sse;
+mod tenants;

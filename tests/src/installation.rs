@@ -1,0 +1,146 @@
+//! An installation of its own on the shared servers: a database, streams, an analytic database, a model provider.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use oxagen_commands::{Commands, NewWorkspace};
+use oxagen_domain::policy::PolicyDocument;
+use oxagen_journal::{Journal, JournalOptions};
+use oxagen_scripted_model::ScriptedModel;
+use sqlx::{Connection, Executor, PgConnection};
+
+use crate::http::Http;
+use crate::process::{Process, command};
+use crate::servers::{Servers, with_database};
+use crate::sweep::fresh_name;
+use crate::workspace::Workspace;
+
+/// Every role.
+pub const ROLES: &[&str] = &[
+    "gateway",
+    "relay",
+    "reactor",
+    "runner",
+    "projector-postgres",
+    "projector-clickhouse",
+    "projector-neo4j",
+];
+
+/// An installation; its processes are started by the test.
+pub struct Installation {
+    /// Where its servers are.
+    pub servers: Servers,
+    /// The name of its databases and the prefix of its streams.
+    pub name: String,
+    /// Its database, as a superuser.
+    pub admin_url: String,
+    /// Its model provider.
+    pub model: ScriptedModel,
+    /// The environment of its processes.
+    pub settings: BTreeMap<String, String>,
+    folder: PathBuf,
+    processes: AtomicU32,
+}
+
+impl Installation {
+    /// Makes an empty one and migrates it.
+    pub async fn new() -> Self {
+        let servers = Servers::from_env();
+        let name = fresh_name();
+        let mut admin = PgConnection::connect(&servers.database_admin_url).await.unwrap();
+        let create = format!("create database {name} owner {}", servers.owner());
+        admin.execute(create.as_str()).await.unwrap();
+        let admin_url = with_database(&servers.database_admin_url, &name);
+        let model = ScriptedModel::start().await.unwrap();
+        let folder = env::current_exe().unwrap().ancestors().nth(2).unwrap().join("it").join(&name);
+        fs::create_dir_all(&folder).unwrap();
+        let settings = settings(&servers, &name, &model.url());
+        let made = Self { servers, name, admin_url, model, settings, folder, processes: AtomicU32::new(0) };
+        made.run(&["migrate"]).await;
+        made
+    }
+
+    /// Starts a process with these roles and waits until it is ready.
+    pub async fn start(&self, roles: &[&str]) -> Process {
+        self.start_with(roles, &[]).await
+    }
+
+    /// Starts a process with these roles and settings of its own.
+    pub async fn start_with(&self, roles: &[&str], own: &[(&str, &str)]) -> Process {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let door = if roles.contains(&"gateway") { "OXAGEN_LISTEN" } else { "OXAGEN_ADMIN_LISTEN" };
+        let mut settings = self.settings.clone();
+        settings.insert(door.to_owned(), format!("127.0.0.1:{port}"));
+        settings.extend(own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let arguments: Vec<_> = ["serve"].iter().chain(roles).copied().collect();
+        let mut process = Process::start(&settings, &arguments, self.log(&roles.join("+")));
+        process.url = format!("http://127.0.0.1:{port}");
+        process.ready().await;
+        process
+    }
+
+    /// Makes a workspace with an owner's key, to be used at this gateway. Code may run in it.
+    pub async fn workspace(&self, gateway: &str) -> Workspace {
+        let enabled = ["agent.code.execute".to_owned()].into();
+        self.workspace_with(gateway, PolicyDocument { enabled, ..PolicyDocument::default() }).await
+    }
+
+    /// Makes a workspace with this policy.
+    pub async fn workspace_with(&self, gateway: &str, policy: PolicyDocument) -> Workspace {
+        let options = JournalOptions {
+            url: self.settings["DATABASE_URL"].clone(),
+            max_connections: 1,
+            acquire_timeout: Duration::from_secs(30),
+        };
+        let journal = Journal::connect(&options).await.unwrap();
+        let request = NewWorkspace { name: "test".to_owned(), tenant_id: None, policy };
+        let made = Commands::new(journal.clone()).create_workspace(request).await.unwrap();
+        journal.pool().close().await;
+        let http = Http::open(gateway).with_key(&made.key.secret);
+        Workspace { tenant: made.tenant_id.to_string(), id: made.workspace_id.to_string(), http }
+    }
+
+    /// Runs `oxagen` with these arguments to its end; gives what it printed. It must succeed.
+    pub async fn run(&self, arguments: &[&str]) -> String {
+        let log = self.log(arguments[0]);
+        let mut command = command(&self.settings, arguments, &log);
+        // The model provider may run on this very thread.
+        let status = tokio::task::spawn_blocking(move || command.status()).await.unwrap().unwrap();
+        let printed = fs::read_to_string(&log).unwrap();
+        assert!(status.success(), "oxagen {}: {status}\n{printed}", arguments.join(" "));
+        printed
+    }
+
+    fn log(&self, about: &str) -> PathBuf {
+        let number = self.processes.fetch_add(1, Ordering::Relaxed);
+        self.folder.join(format!("{number}-{about}.log"))
+    }
+}
+
+fn settings(servers: &Servers, name: &str, model: &str) -> BTreeMap<String, String> {
+    let pairs = [
+        ("DATABASE_URL", with_database(&servers.database_url, name)),
+        ("DATABASE_ADMIN_URL", with_database(&servers.database_admin_url, name)),
+        ("NATS_URL", servers.nats_url.clone()),
+        ("OXAGEN_NATS_PREFIX", format!("{name}_")),
+        ("CLICKHOUSE_URL", servers.clickhouse_url.clone()),
+        ("CLICKHOUSE_USER", servers.clickhouse_user.clone()),
+        ("CLICKHOUSE_PASSWORD", servers.clickhouse_password.clone()),
+        ("CLICKHOUSE_DATABASE", name.to_owned()),
+        ("NEO4J_URL", servers.neo4j_url.clone()),
+        ("NEO4J_USER", servers.neo4j_user.clone()),
+        ("NEO4J_PASSWORD", servers.neo4j_password.clone()),
+        ("DOCKER_HOST", servers.docker_host.clone()),
+        ("OXAGEN_SANDBOX_IMAGE", servers.sandbox_image.clone()),
+        ("OXAGEN_MODEL_URL", model.to_owned()),
+        ("OXAGEN_MODEL_API_KEY", "scripted".to_owned()),
+        ("OXAGEN_MODEL", "scripted".to_owned()),
+        ("RUST_LOG", env::var("RUST_LOG").unwrap_or_else(|_| "info,oxagen=debug".to_owned())),
+    ];
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
