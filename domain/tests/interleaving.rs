@@ -1,5 +1,7 @@
 //! A held call, its approval and the turn's cancel, in any order and with any repeats: one decision, one end.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
+
 use chrono::{DateTime, Utc};
 use oxagen_domain::capability::{Surface, catalog};
 use oxagen_domain::reaction::{self, Reaction};

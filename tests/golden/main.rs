@@ -1,6 +1,8 @@
 //! What outsiders see, compared with checked-in files, so that a change of it is seen in review.
 //! After a wanted change: `cargo xtask golden --write`.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
+
 mod file;
 mod gate;
 mod page;

@@ -39,7 +39,8 @@ async fn f12_a_denial_reaches_the_model_as_a_persons_refusal_word_for_word() {
     assert_eq!(told["role"], "tool");
     let words = told["content"].as_str().unwrap();
     // The content may be JSON, in which the note is escaped: then it is the note that must be there, whole.
-    let whole = words.contains(note) || words.contains(serde_json::to_string(note).unwrap().trim_matches('"'));
+    let whole =
+        words.contains(note) || words.contains(serde_json::to_string(note).unwrap().trim_matches('"'));
     assert!(whole, "{words}");
     assert!(events.named("tool-call-output").is_empty(), "a denied call must not run");
     assert!(!workspace.kinds(&turn.conversation).await.contains(&"tool_call.started".to_owned()));
@@ -74,7 +75,8 @@ async fn f11_twenty_answers_at_once_are_one_decision() {
     assert_eq!(statuses.iter().filter(|status| **status == 409).count(), 10, "{statuses:?}");
     assert_eq!(events.turn_end().await.name, "turn-completed");
     let kinds = workspace.kinds(&turn.conversation).await;
-    let decisions = kinds.iter().filter(|kind| matches!(kind.as_str(), "approval.approved" | "approval.denied"));
+    let decisions =
+        kinds.iter().filter(|kind| matches!(kind.as_str(), "approval.approved" | "approval.denied"));
     assert_eq!(decisions.count(), 1, "{kinds:?}");
 }
 
@@ -90,7 +92,8 @@ async fn f11_an_approval_closes_by_its_stored_deadline_and_takes_no_answer_after
     assert_eq!(end.name, "turn-completed", "the model goes on and says what it was told: {}", end.data);
     assert_eq!(events.named("approval-resolved")[0].data["resolution"], "expired");
     assert_eq!(events.named("tool-call-end")[0].data["status"], "denied");
-    let late = workspace.resolve(asked["approvalId"].as_str().unwrap(), &json!({"decision": "approve"})).await;
+    let late =
+        workspace.resolve(asked["approvalId"].as_str().unwrap(), &json!({"decision": "approve"})).await;
     let refused = late.problem(409, "approval_closed");
     assert!(refused["detail"].as_str().unwrap().contains("expired"), "{refused}");
 }
@@ -125,7 +128,8 @@ async fn several_approvals_of_a_step_are_answered_in_any_order() {
     let turn = workspace.say(&word).await;
     let mut events = workspace.events(&turn.conversation).await;
     events.until("turn-paused").await;
-    let asked: Vec<Value> = events.named("approval-required").into_iter().map(|event| event.data.clone()).collect();
+    let asked: Vec<Value> =
+        events.named("approval-required").into_iter().map(|event| event.data.clone()).collect();
     assert_eq!(asked.len(), 3);
     for (question, decision) in asked.iter().rev().zip(["approve", "deny", "approve"]) {
         let approval = question["approvalId"].as_str().unwrap();

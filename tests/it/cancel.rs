@@ -4,7 +4,9 @@
 //! Covers `agent.turn.cancel`.
 
 use oxagen_scripted_model::Reply;
-use oxagen_tests::{Containers, EventStream, Turn, Workspace, call, code, reply, scenario, until, word, world};
+use oxagen_tests::{
+    Containers, EventStream, Turn, Workspace, call, code, reply, scenario, until, word, world,
+};
 use serde_json::{Value, json};
 
 async fn cancel(workspace: &Workspace, turn: &Turn) {
@@ -23,7 +25,9 @@ async fn goes_on(workspace: &Workspace, turn: &Turn, events: &mut EventStream, c
         .iter()
         .filter(|fact| {
             let kind = fact["type"].as_str().unwrap();
-            ["completed", "failed", "cancelled", "denied", "in_doubt"].map(|end| format!("tool_call.{end}")).contains(&kind.to_owned())
+            ["completed", "failed", "cancelled", "denied", "in_doubt"]
+                .map(|end| format!("tool_call.{end}"))
+                .contains(&kind.to_owned())
         })
         .cloned()
         .collect();
@@ -33,7 +37,8 @@ async fn goes_on(workspace: &Workspace, turn: &Turn, events: &mut EventStream, c
     let word = word("afterwards");
     world.script(scenario(&word, vec![reply("Good.", vec![])]));
     let next = workspace.say_in(&turn.conversation, &word).await;
-    let mut events = workspace.events_after(&turn.conversation, &facts.last().unwrap()["seq"].to_string()).await;
+    let mut events =
+        workspace.events_after(&turn.conversation, &facts.last().unwrap()["seq"].to_string()).await;
     let end = events.turn_end().await;
     assert_eq!(end.name, "turn-completed", "{}", end.data);
     let view = workspace.settled(&next, "completed").await;
@@ -73,7 +78,8 @@ async fn f43_cancelled_with_a_call_in_flight() {
     let ends = goes_on(&workspace, &turn, &mut events, 1).await;
     assert_eq!(ends[0]["type"], "tool_call.cancelled");
     let containers = Containers::at(&world.installation.servers.docker_host);
-    until("the end of the call's container", async || containers.of_call(call).await.is_none().then_some(())).await;
+    until("the end of the call's container", async || containers.of_call(call).await.is_none().then_some(()))
+        .await;
 }
 
 #[tokio::test]

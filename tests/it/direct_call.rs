@@ -14,20 +14,32 @@ async fn a_harmless_call_ends_within_the_wait_and_has_its_rows() {
     let world = world();
     let workspace = world.workspace().await;
     let body = json!({"capability": "agent.tool.list", "input": {}});
-    let request = workspace.http.request(Method::POST, "/v1/tool-calls").header("Prefer", "wait=60").json(&body);
+    let request =
+        workspace.http.request(Method::POST, "/v1/tool-calls").header("Prefer", "wait=60").json(&body);
     let answer = workspace.http.send(request).await;
     assert_eq!(answer.headers.get("preference-applied").unwrap(), "wait=60");
     let call = answer.expect(200);
     assert_eq!((&call["status"], &call["origin"]), (&json!("completed"), &json!("api")), "{call}");
     let tools = call["output"]["tools"].as_array().unwrap();
-    assert!(tools.iter().any(|tool| tool["capability"] == "agent.code.execute" && tool["requiresApproval"] == true));
+    assert!(
+        tools
+            .iter()
+            .any(|tool| tool["capability"] == "agent.code.execute" && tool["requiresApproval"] == true)
+    );
     let listed = workspace.http.get("/v1/tools").await.expect(200);
-    assert_eq!(listed["tools"].as_array().or(listed["items"].as_array()).unwrap().len(), tools.len(), "{listed}");
+    assert_eq!(
+        listed["tools"].as_array().or(listed["items"].as_array()).unwrap().len(),
+        tools.len(),
+        "{listed}"
+    );
 
     let rows = Rows::of(&world.installation).await;
     let id = call["callId"].as_str().unwrap();
     let row = road::one_of_each(&rows, &workspace.tenant, id, "completed", 1).await;
-    let sql = format!("select kind, status, call_id from execution.executions where id = '{}'", row["execution_id"].as_str().unwrap());
+    let sql = format!(
+        "select kind, status, call_id from execution.executions where id = '{}'",
+        row["execution_id"].as_str().unwrap()
+    );
     let execution = road::one_row("the direct execution", async || {
         rows.postgres(&sql).await.into_iter().filter(|row| row["status"] == "completed").collect()
     })
@@ -72,7 +84,14 @@ async fn a_call_is_judged_by_role_and_policy_and_its_input_by_the_schema() {
     assert!(over["detail"].as_str().unwrap().contains("30000"), "the limit is in the refusal: {over}");
     let wrong = json!({"language": "cobol", "code": "1"});
     let flawed = workspace.http.post("/v1/tool-calls", &run(wrong)).await.problem(422, "invalid_input");
-    assert!(flawed["flaws"].as_array().unwrap().iter().any(|flaw| flaw["pointer"].as_str().unwrap().ends_with("/language")), "{flawed}");
+    assert!(
+        flawed["flaws"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|flaw| flaw["pointer"].as_str().unwrap().ends_with("/language")),
+        "{flawed}"
+    );
 
     let closed = world.workspace_with(Default::default()).await;
     closed.http.post("/v1/tool-calls", &run(fine)).await.problem(403, "denied_by_policy");
@@ -82,7 +101,8 @@ async fn a_call_is_judged_by_role_and_policy_and_its_input_by_the_schema() {
 async fn a_held_call_can_be_cancelled() {
     let world = world();
     let workspace = world.workspace().await;
-    let body = json!({"capability": "agent.code.execute", "input": {"language": "python", "code": "print(1)"}});
+    let body =
+        json!({"capability": "agent.code.execute", "input": {"language": "python", "code": "print(1)"}});
     let held = workspace.http.post("/v1/tool-calls", &body).await.expect(202);
     let path = format!("/v1/tool-calls/{}", held["callId"].as_str().unwrap());
     workspace.http.post(&format!("{path}/cancel"), &json!({"reason": "changed my mind"})).await.expect(202);

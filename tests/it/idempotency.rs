@@ -43,7 +43,8 @@ async fn f44_with_another_body_it_is_refused_and_another_tenants_is_another_key(
 async fn f44_a_direct_call_is_made_once() {
     let world = world();
     let workspace = world.workspace().await;
-    let body = json!({"capability": "agent.code.execute", "input": {"language": "python", "code": "print(1)"}});
+    let body =
+        json!({"capability": "agent.code.execute", "input": {"language": "python", "code": "print(1)"}});
     let calls = (0..20).map(|_| workspace.http.post_once("/v1/tool-calls", "a-call", &body));
     let receipts: Vec<_> = join_all(calls).await.into_iter().map(|answer| answer.expect(202)).collect();
     assert!(receipts.iter().all(|receipt| receipt["callId"] == receipts[0]["callId"]), "{receipts:?}");

@@ -16,10 +16,13 @@ async fn nats_down_for_five_seconds_in_a_call_changes_nothing() {
     let second = installation.start(&["runner"]).await;
     let word = word("nats");
     let slow = "import time\nprint('begun', flush=True)\ntime.sleep(8)\nprint('done', flush=True)";
-    installation.model.add_scenarios(vec![scenario(&word, vec![
-        reply("I will run it.", vec![code(slow)]),
-        reply("It is {{lastToolResult.stdout.lastLine}}.", vec![]),
-    ])]);
+    installation.model.add_scenarios(vec![scenario(
+        &word,
+        vec![
+            reply("I will run it.", vec![code(slow)]),
+            reply("It is {{lastToolResult.stdout.lastLine}}.", vec![]),
+        ],
+    )]);
     let workspace = installation.workspace(&first.url).await;
     let (turn, mut events, asked) = road::ask(&workspace, &word).await;
     workspace.approve(asked["approvalId"].as_str().unwrap()).await;
@@ -39,7 +42,8 @@ async fn nats_down_for_five_seconds_in_a_call_changes_nothing() {
     assert!(!kinds.contains(&"turn.taken_over".to_owned()), "{kinds:?}");
     assert_eq!(kinds.iter().filter(|kind| *kind == "tool_call.started").count(), 1, "{kinds:?}");
     let rows = Rows::of(&installation).await;
-    let row = road::one_of_each(&rows, &workspace.tenant, asked["callId"].as_str().unwrap(), "completed", 1).await;
+    let row =
+        road::one_of_each(&rows, &workspace.tenant, asked["callId"].as_str().unwrap(), "completed", 1).await;
     assert_eq!(row["output"]["stdout"], "begun\ndone\n");
     drop(second);
 }

@@ -35,7 +35,10 @@ async fn f10_approved_on_another_gateway_after_everything_was_killed_it_runs_onc
     assert_eq!(row["output"]["stdout"], road::PRINTED);
     let kinds = workspace.kinds(&turn.conversation).await;
     let count = |wanted: &str| kinds.iter().filter(|kind| *kind == wanted).count();
-    assert_eq!((count("tool_call.started"), count("tool_call.completed"), count("turn.completed")), (1, 1, 1));
+    assert_eq!(
+        (count("tool_call.started"), count("tool_call.completed"), count("turn.completed")),
+        (1, 1, 1)
+    );
 
     // Idempotency does not live in memory either (F44).
     let body = json!({"text": word});

@@ -18,7 +18,8 @@ async fn run(about: &str, calls: Vec<Call>) -> (Workspace, Turn, EventStream, Ve
     let turn = workspace.say(&word).await;
     let mut events = workspace.events(&turn.conversation).await;
     events.until("turn-paused").await;
-    let asked: Vec<_> = events.named("approval-required").iter().map(|event| event.data["approvalId"].clone()).collect();
+    let asked: Vec<_> =
+        events.named("approval-required").iter().map(|event| event.data["approvalId"].clone()).collect();
     assert_eq!(asked.len(), count);
     for approval in asked {
         workspace.approve(approval.as_str().unwrap()).await;
@@ -37,13 +38,17 @@ async fn large(workspace: &Workspace, end: &Value, told: &Value) -> Value {
     assert!(told.len() < TOLD, "{} bytes for the model", told.len());
     assert!(end.to_string().len() < FACT, "{} bytes in an event", end.to_string().len());
     let reference = end["outputRef"].as_str().unwrap_or_else(|| panic!("no outputRef: {end}"));
-    assert!(told.contains(reference) || told.contains("cut") || told.contains("…"), "the cut is told: {told}");
+    assert!(
+        told.contains(reference) || told.contains("cut") || told.contains("…"),
+        "the cut is told: {told}"
+    );
     workspace.http.get(&format!("/v1/objects/{reference}")).await.expect(200)
 }
 
 #[tokio::test]
 async fn f09_five_megabytes_in_one_line() {
-    let (workspace, turn, events, told) = run("line", vec![code("print('h' * 10 + 'x' * 5_000_000 + 'tail')")]).await;
+    let (workspace, turn, events, told) =
+        run("line", vec![code("print('h' * 10 + 'x' * 5_000_000 + 'tail')")]).await;
     let end = &events.named("tool-call-end")[0].data;
     assert_eq!(end["status"], "completed");
     let whole = large(&workspace, end, &told[0]).await;
@@ -56,10 +61,7 @@ async fn f09_five_megabytes_in_one_line() {
 
 #[tokio::test]
 async fn f09_two_hundred_thousand_lines_and_a_cut_inside_a_character() {
-    let calls = vec![
-        code("for n in range(200_000): print(n)"),
-        code("print('🦉' * 200_000)"),
-    ];
+    let calls = vec![code("for n in range(200_000): print(n)"), code("print('🦉' * 200_000)")];
     let (workspace, turn, events, told) = run("lines", calls).await;
     for (end, told) in events.named("tool-call-end").into_iter().zip(&told) {
         let whole = large(&workspace, &end.data, told).await;

@@ -65,7 +65,8 @@ pub(crate) async fn one_of_each(rows: &Rows, tenant: &str, call: &str, status: &
         rows.postgres(&sql).await.into_iter().filter(ended).collect()
     })
     .await;
-    let sql = format!("select * from tool_invocations_final where tenant_id = '{tenant}' and call_id = '{call}'");
+    let sql =
+        format!("select * from tool_invocations_final where tenant_id = '{tenant}' and call_id = '{call}'");
     let invocation = one_row("a row of tool_invocations with that end", async || {
         rows.clickhouse(&sql).await.into_iter().filter(ended).collect()
     })

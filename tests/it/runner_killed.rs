@@ -27,11 +27,15 @@ async fn killed_in_the_middle(network: &str) -> Scene {
     let others = installation.start(OTHERS).await;
     let mut runner = installation.start(&["runner"]).await;
     let enabled = ["agent.code.execute".to_owned()].into();
-    let policy = PolicyDocument { tier: "enterprise".to_owned(), enabled, network: true, ..PolicyDocument::default() };
+    let policy =
+        PolicyDocument { tier: "enterprise".to_owned(), enabled, network: true, ..PolicyDocument::default() };
     let workspace = installation.workspace_with(&others.url, policy).await;
     let word = word("killed");
     let arguments = json!({"language": "python", "code": CODE, "network": network});
-    let replies = vec![reply("I will run it.", vec![call("agent_code_execute", arguments)]), reply("So be it.", vec![])];
+    let replies = vec![
+        reply("I will run it.", vec![call("agent_code_execute", arguments)]),
+        reply("So be it.", vec![]),
+    ];
     installation.model.add_scenarios(vec![scenario(&word, replies)]);
     let (turn, mut events, asked) = road::ask(&workspace, &word).await;
     workspace.approve(asked["approvalId"].as_str().unwrap()).await;

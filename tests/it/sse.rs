@@ -21,7 +21,11 @@ async fn f14_a_viewer_that_is_cut_resumes_with_exactly_what_it_missed() {
     drop(first);
     let last = seen.last().unwrap().to_string();
     let mut second = workspace.events_after(&turn.conversation, &last).await;
-    let asked = if let Some(asked) = first_approval(&workspace, &turn.conversation).await { asked } else { panic!("no approval") };
+    let asked = if let Some(asked) = first_approval(&workspace, &turn.conversation).await {
+        asked
+    } else {
+        panic!("no approval")
+    };
     second.until("turn-paused").await;
     seen.extend(second.ids());
     drop(second);
@@ -116,7 +120,10 @@ async fn the_workspaces_stream_shows_every_conversations_facts() {
     let mut tray = workspace.stream(&format!("/v1/workspaces/{}/stream?after=0", workspace.id), None).await;
     let (turn, _, asked) = road::ask(&workspace, &word).await;
     let card = tray.until("approval-required").await;
-    assert_eq!((&card.data["approvalId"], &card.data["conversationId"]), (&asked["approvalId"], &turn.conversation.clone().into()));
+    assert_eq!(
+        (&card.data["approvalId"], &card.data["conversationId"]),
+        (&asked["approvalId"], &turn.conversation.clone().into())
+    );
     workspace.approve(asked["approvalId"].as_str().unwrap()).await;
     tray.until("turn-completed").await;
     let sorted = tray.ids().is_sorted_by(|a, b| a < b);
@@ -146,7 +153,11 @@ async fn text_that_streamed_is_the_text_that_is_kept() {
     let (turn, events) = workspace.talk(&word).await;
     let pieces = events.named("text-delta");
     assert!(pieces.len() > 1, "{:?}", names(&events.seen));
-    assert!(pieces.iter().all(|event| event.id.is_none() && event.data["turnId"] == turn.id && event.data["step"] == 1));
+    assert!(
+        pieces
+            .iter()
+            .all(|event| event.id.is_none() && event.data["turnId"] == turn.id && event.data["step"] == 1)
+    );
     let joined: String = pieces.iter().map(|event| event.data["text"].as_str().unwrap()).collect();
     assert_eq!(joined, text);
     assert_eq!(events.named("step-completed")[0].data["text"], text);

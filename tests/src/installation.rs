@@ -107,8 +107,15 @@ impl Installation {
 
     /// Runs `oxagen` with these arguments to its end; gives what it printed. It must succeed.
     pub async fn run(&self, arguments: &[&str]) -> String {
+        self.run_with(arguments, &[]).await
+    }
+
+    /// The same with more settings.
+    pub async fn run_with(&self, arguments: &[&str], own: &[(&str, &str)]) -> String {
         let log = self.log(arguments[0]);
-        let mut command = command(&self.settings, arguments, &log);
+        let mut settings = self.settings.clone();
+        settings.extend(own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let mut command = command(&settings, arguments, &log);
         // The model provider may run on this very thread.
         let status = tokio::task::spawn_blocking(move || command.status()).await.unwrap().unwrap();
         let printed = fs::read_to_string(&log).unwrap();

@@ -1,12 +1,13 @@
 //! Conversations: list, read, rename, archive, their stream and their facts.
 
+mod fresh;
+
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, patch, post};
 use http::{HeaderMap, StatusCode};
 use oxagen_commands::Caller;
-use oxagen_domain::turn::Usage;
 use oxagen_domain::{Conversation, ConversationId, Right};
 use oxagen_journal::FactFilter;
 use oxagen_projections::{ConversationRow, ConversationView, Paged};
@@ -22,6 +23,8 @@ use crate::extract::{Asked, Body, Id};
 use crate::sse::{self, Cursor, Source, Style, Watch};
 use crate::state::App;
 
+/// Facts that are read of a conversation which the view does not have yet: it is young.
+const FACTS: u32 = 1000;
 const ONE: &str = "/v1/conversations/{id}";
 
 pub(super) fn doors() -> Vec<Door> {
@@ -98,10 +101,11 @@ async fn one(
     if let Some(view) = app.queries().conversation(caller.scope, id).await? {
         return Ok(Json(view));
     }
-    let Conversation { title, archived, .. } = own(&app, &caller, id).await?;
-    let now = chrono::Utc::now();
-    let row = ConversationRow { conversation_id: id, title, archived, created_at: now, updated_at: now };
-    Ok(Json(ConversationView { row, messages: Vec::new(), usage: Usage::default(), last_seq: 0 }))
+    let state = own(&app, &caller, id).await?;
+    let aggregate = Some(("conversation".to_owned(), id.to_string()));
+    let filter = FactFilter { aggregate, ..FactFilter::default() };
+    let facts = app.journal().page(caller.scope, &filter, 0, FACTS).await?;
+    Ok(Json(fresh::view(id, state, &facts)))
 }
 
 async fn rename(

@@ -82,7 +82,7 @@ impl Outlet {
     /// A sign of life.
     pub(super) async fn beat(&mut self) -> Result<(), End> {
         match self.style {
-            Style::Events => self.send(encode::comment("")).await,
+            Style::Events => self.send(encode::comment("alive")).await,
             Style::Lines => self.send(Bytes::from_static(b"\n")).await,
         }
     }

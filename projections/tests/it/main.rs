@@ -6,6 +6,7 @@
 mod clickhouse;
 mod graph;
 mod host;
+mod perf;
 mod postgres;
 mod queries;
 mod story;

@@ -1,6 +1,6 @@
 //! The read models in Postgres bear repeats, however the facts are cut into batches.
 
-use oxagen_projections::{Batch, Store, StoreError};
+use oxagen_projections::{Batch, Store, StoreError, apply_again};
 
 use crate::story::Story;
 use crate::world::{World, take};
@@ -57,6 +57,26 @@ async fn repeats_and_other_batches_give_the_same_rows() {
     }
     assert_eq!(everything(&other).await, rows);
     assert_eq!(one.rows("execution.tool_calls").await.len(), 3);
+    one.end().await;
+    other.end().await;
+}
+
+#[tokio::test]
+async fn late_facts_find_their_place() {
+    let (one, other) = (World::new().await, World::new().await);
+    let mut story = Story::new();
+    story.turn();
+    story.doubtful_call();
+    let facts = one.commit(&mut story).await;
+    take(&one.postgres(), &facts).await;
+    // Every fact comes late, as if it had been a dead letter; but a block needs its message to be there.
+    let (messages, rest): (Vec<_>, Vec<_>) =
+        facts.into_iter().partition(|fact| fact.kind == "conversation.message_added");
+    let store = other.postgres();
+    for fact in messages.iter().chain(rest.iter().rev()) {
+        apply_again(&store, fact).await.unwrap();
+    }
+    assert_eq!(everything(&other).await, everything(&one).await);
     one.end().await;
     other.end().await;
 }

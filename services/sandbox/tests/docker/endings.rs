@@ -38,7 +38,7 @@ const LOOP: &str = "echo begun; while :; do :; done";
 const DEAF: &str = "import os, signal, time\n\
                     for s in range(1, 32):\n\
                     \x20   if s not in (9, 19): signal.signal(s, signal.SIG_IGN)\n\
-                    os.write(1, b'begun\n')\n\
+                    os.write(1, b'begun\\n')\n\
                     while True: time.sleep(1)";
 const DEAF_CHILD: &str = "echo begun; trap '' TERM HUP INT; (trap '' TERM HUP INT; while :; do :; done) & \
                           setsid sh -c 'while :; do sleep 1; done' & while :; do wait; done";
