@@ -96,14 +96,21 @@ impl Unit<'_> {
             role: asker.role,
         };
         let planned = plan(spec.clone(), &ruling);
-        if let Ruling::Hold { rule, approval_id } = &ruling {
-            let question = question(&spec, *approval_id, rule, expiry(policy, asker.at));
-            self.expect_new::<Approval>(&approval_id.to_string());
-            self.decide::<Approval>(&approval_id.to_string(), ApprovalCommand::Request(question)).await?;
-        }
+        let question = match &ruling {
+            Ruling::Hold { rule, approval_id } => {
+                Some(question(&spec, *approval_id, rule, expiry(policy, asker.at)))
+            }
+            Ruling::Clear { .. } | Ruling::Deny { .. } | Ruling::Invalid(_) => None,
+        };
         let id = spec.call_id.to_string();
         self.expect_new::<ToolCall>(&id);
         self.decide::<ToolCall>(&id, ToolCallCommand::Request { spec, ruling, at: asker.at }).await?;
+        // After the call that it is about: a screen shows them in this order.
+        if let Some(question) = question {
+            let id = question.approval_id.to_string();
+            self.expect_new::<Approval>(&id);
+            self.decide::<Approval>(&id, ApprovalCommand::Request(question)).await?;
+        }
         Ok(planned)
     }
 }

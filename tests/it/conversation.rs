@@ -73,7 +73,7 @@ async fn a_conversation_goes_every_hop_and_every_store_knows_it_once() {
     let kinds: Vec<_> = blocks.iter().map(|block| block["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["text", "tool_call", "approval", "text"], "{blocks:?}");
     assert_eq!((&blocks[1]["callId"], &blocks[1]["status"]), (&json!(call), &json!("completed")));
-    assert_eq!((&blocks[2]["status"], &blocks[2]["resolution"]), (&json!("closed"), &json!("approved")));
+    assert_eq!((&blocks[2]["status"], &blocks[2]["resolution"]), (&json!("approved"), &json!("approved")));
     assert_eq!(blocks[3]["text"], "It is 42.");
 
     stores_know_it_once(&walked, &workspace.tenant, &facts).await;

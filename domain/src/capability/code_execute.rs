@@ -54,6 +54,7 @@ pub struct CodeFile {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CodeExecuteInput {
     /// What runs the code.
+    #[schemars(with = "String", extend("enum" = ["node", "python", "shell"]))]
     pub language: Language,
     /// The program, at most 256 KiB.
     #[schemars(length(min = 1, max = 262_144))]
@@ -78,6 +79,7 @@ pub struct CodeExecuteInput {
     pub memory_mb: u64,
     /// Whether the run may reach the network.
     #[serde(default)]
+    #[schemars(with = "String", extend("enum" = ["deny", "allow"]))]
     pub network: Network,
 }
 

@@ -125,10 +125,14 @@ impl Gate {
             | ToolCallEvent::InDoubt { .. } => {
                 self.ended_calls.extend(fact.aggregate_id.parse::<CallId>().ok());
             }
-            ToolCallEvent::Requested { .. }
-            | ToolCallEvent::Held { .. }
-            | ToolCallEvent::Cleared { .. }
-            | ToolCallEvent::Started { .. } => {}
+            // A later attempt withdraws what the one before has shown, and counts its bytes from 0.
+            ToolCallEvent::Started { .. } => {
+                let call = fact.aggregate_id.parse::<CallId>().ok();
+                if let Some(seen) = fact.turn_id.and_then(|turn| self.open.get_mut(&turn)) {
+                    seen.shown.retain(|text, _| !matches!(text, Text::Output(id, _) if Some(*id) == call));
+                }
+            }
+            ToolCallEvent::Requested { .. } | ToolCallEvent::Held { .. } | ToolCallEvent::Cleared { .. } => {}
         }
     }
 

@@ -23,9 +23,9 @@ impl Talk {
         }
     }
 
-    /// Whether no turn runs and none waits.
+    /// Whether no turn runs and none waits. Between its start and its first message it only seems so.
     pub(super) fn is_idle(&self) -> bool {
-        self.seen.exists && self.seen.open.is_none() && self.seen.queue.is_empty()
+        self.seen.head.is_some() && self.seen.open.is_none() && self.seen.queue.is_empty()
     }
 
     /// The turn that runs.

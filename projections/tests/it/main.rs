@@ -6,7 +6,6 @@
 mod clickhouse;
 mod graph;
 mod host;
-mod perf;
 mod postgres;
 mod queries;
 mod story;

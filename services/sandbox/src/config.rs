@@ -8,6 +8,9 @@ pub struct SandboxConfig {
     /// The id of the runner instance that owns the containers. New at each start of a process, so that a later
     /// start can tell what an earlier one left behind.
     pub runner_id: String,
+    /// The installation that the runner belongs to. An engine may serve several, and none can tell whether
+    /// another one's runner lives; so each clears away only what is its own.
+    pub installation: String,
     /// The engine's address. None: `DOCKER_HOST`, else the local socket.
     pub docker_host: Option<String>,
     /// How many unused containers of the default profile stand ready. 0 turns the pool off.
@@ -26,6 +29,7 @@ impl SandboxConfig {
         Self {
             image: image.into(),
             runner_id: runner_id.into(),
+            installation: "oxagen".to_owned(),
             docker_host: None,
             pool_size: 2,
             cpus: 0.5,

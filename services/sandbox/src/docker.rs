@@ -17,7 +17,7 @@ mod program;
 mod reap;
 mod run;
 
-pub use container::{POOL_LABEL, RUNNER_LABEL};
+pub use container::{INSTALLATION_LABEL, POOL_LABEL, RUNNER_LABEL};
 
 use engine::Engine;
 use pool::Pool;

@@ -18,7 +18,7 @@ mod text;
 mod transcript;
 
 pub use config::SandboxConfig;
-pub use docker::{DockerSandbox, POOL_LABEL, RUNNER_LABEL};
+pub use docker::{DockerSandbox, INSTALLATION_LABEL, POOL_LABEL, RUNNER_LABEL};
 pub use driver::{LivenessCheck, SandboxDriver};
 pub use error::SandboxError;
 pub use images::Language;

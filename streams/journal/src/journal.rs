@@ -103,6 +103,15 @@ impl Journal {
         self.bounded(async { Ok(sqlx::query("select 1").execute(&self.pool).await.map(drop)?) }).await
     }
 
+    /// What tells this journal from any other: its cluster and its database.
+    ///
+    /// # Errors
+    /// [`JournalError::Unavailable`].
+    pub async fn identity(&self) -> Result<String, JournalError> {
+        const ASK: &str = "select system_identifier || '/' || current_database() from pg_control_system()";
+        self.bounded(async { Ok(sqlx::query_scalar(ASK).fetch_one(&self.pool).await?) }).await
+    }
+
     /// Rings the doorbell, if there is one.
     pub(crate) fn ring(&self) {
         if let Some(doorbell) = &self.doorbell {

@@ -32,7 +32,9 @@ pub(super) fn check(config: &Config) -> Result<(), Failure> {
 pub(super) async fn run(parts: &Parts, board: &Board, stop: CancellationToken) -> Result<(), Failure> {
     let (config, id) = (&parts.config, RunnerId(Uuid::now_v7()));
     let model = model(config)?;
-    let Some(sandbox) = stop.run_until_cancelled(sandbox(config, id)).await else { return Ok(()) };
+    let identity = parts.commands.journal().identity().await;
+    let installation = identity.map_err(|error| Failure::Failed(error.to_string()))?;
+    let Some(sandbox) = stop.run_until_cancelled(sandbox(config, id, installation)).await else { return Ok(()) };
     let runner = Runner::new(RunnerOptions {
         id,
         commands: parts.commands.clone(),
@@ -64,10 +66,11 @@ fn word<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
     serde_json::from_value(Value::from(text)).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-async fn sandbox(config: &Config, id: RunnerId) -> Result<DockerSandbox, Failure> {
+async fn sandbox(config: &Config, id: RunnerId, installation: String) -> Result<DockerSandbox, Failure> {
     let sandbox = &config.sandbox;
     let address = sandbox.docker_host.as_deref().unwrap_or(DOCKER);
     let settings = SandboxConfig {
+        installation,
         docker_host: sandbox.docker_host.clone(),
         pool_size: sandbox.pool as usize,
         cpus: sandbox.cpus,

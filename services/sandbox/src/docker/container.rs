@@ -8,6 +8,8 @@ use crate::{Network, RunRequest, SandboxConfig};
 
 /// The label that names the runner instance a container belongs to.
 pub const RUNNER_LABEL: &str = "oxagen.runner";
+/// The label that names the installation whose runner that is.
+pub const INSTALLATION_LABEL: &str = "oxagen.installation";
 /// The label that tells a container made ahead of its call (`warm`) from one made for it (`cold`).
 pub const POOL_LABEL: &str = "oxagen.pool";
 
@@ -51,7 +53,11 @@ pub(crate) fn specification(
         Origin::Warm => "warm",
         Origin::Cold => "cold",
     };
-    let labels = [(RUNNER_LABEL, config.runner_id.as_str()), (POOL_LABEL, pool)];
+    let labels = [
+        (INSTALLATION_LABEL, config.installation.as_str()),
+        (RUNNER_LABEL, config.runner_id.as_str()),
+        (POOL_LABEL, pool),
+    ];
     ContainerCreateBody {
         image: Some(image_id.to_owned()),
         hostname: Some("sandbox".to_owned()),

@@ -13,7 +13,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio_util::task::TaskTracker;
 
-use crate::docker::container::{Origin, Profile, RUNNER_LABEL, specification};
+use crate::docker::container::{INSTALLATION_LABEL, Origin, Profile, RUNNER_LABEL, specification};
 use crate::{SandboxConfig, SandboxError};
 
 /// How often a container that would not go is tried again, and how long after.
@@ -134,9 +134,10 @@ impl Engine {
         }
     }
 
-    /// The containers that belong to any runner, dead or alive: each one's id and its runner's.
+    /// The containers that belong to any runner of this installation, dead or alive: each one's id and its runner's.
     pub(crate) async fn owned(&self) -> Result<Vec<(String, String)>, SandboxError> {
-        let filters = HashMap::from([("label".to_owned(), vec![RUNNER_LABEL.to_owned()])]);
+        let own = format!("{INSTALLATION_LABEL}={}", self.config.installation);
+        let filters = HashMap::from([("label".to_owned(), vec![RUNNER_LABEL.to_owned(), own])]);
         let options = ListContainersOptions { all: true, filters: Some(filters), ..Default::default() };
         let listed = self.docker.list_containers(Some(options)).await;
         let listed = listed.map_err(self.failed_to("list containers"))?;

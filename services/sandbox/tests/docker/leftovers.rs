@@ -4,7 +4,7 @@ use bollard::Docker;
 use bollard::models::{ContainerCreateBody, HostConfig};
 use bollard::query_parameters::{CreateContainerOptions, RemoveContainerOptions};
 use futures::FutureExt;
-use oxagen_sandbox::{DockerSandbox, RUNNER_LABEL, SandboxDriver, SandboxError};
+use oxagen_sandbox::{DockerSandbox, INSTALLATION_LABEL, RUNNER_LABEL, SandboxDriver, SandboxError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -21,7 +21,10 @@ async fn leftover(
     let body = ContainerCreateBody {
         image: Some(config().image),
         cmd: Some(["/bin/sh", "-c", command.unwrap_or("true")].map(str::to_owned).to_vec()),
-        labels: runner.map(|runner| [(RUNNER_LABEL.to_owned(), runner.to_owned())].into()),
+        labels: runner.map(|runner| {
+            let installation = config().installation;
+            [(RUNNER_LABEL.to_owned(), runner.to_owned()), (INSTALLATION_LABEL.to_owned(), installation)].into()
+        }),
         host_config: Some(HostConfig { network_mode: Some("none".to_owned()), ..Default::default() }),
         ..Default::default()
     };
