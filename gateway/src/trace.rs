@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue, StatusCode};
 use tokio::time::timeout;
-use tracing::{Instrument, debug, field, info_span};
+use tracing::{Instrument, debug, field, info, info_span};
 use uuid::Uuid;
 
 use crate::error::Problem;
@@ -25,7 +25,7 @@ pub(crate) struct RequestId(pub(crate) Uuid);
 pub(crate) async fn around(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let (began, id) = (Instant::now(), RequestId(Uuid::now_v7()));
     request.extensions_mut().insert(id);
-    let method = request.method().clone();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, |path| path.as_str()).to_owned();
     let span = info_span!(
         "request", %method, route, id = %id.0, workspace = field::Empty, user = field::Empty, status = field::Empty
@@ -41,7 +41,11 @@ pub(crate) async fn around(State(app): State<App>, mut request: Request, next: N
     let status = response.status().as_u16();
     span.record("status", status);
     app.metrics().answered(method.as_str(), &route, status, began.elapsed());
-    span.in_scope(|| debug!(took = ?began.elapsed(), "answered"));
+    span.in_scope(|| match response.status() {
+        // Who tried what is not theirs leaves a trace.
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND => info!(path, "refused"),
+        _ => debug!(took = ?began.elapsed(), "answered"),
+    });
     if let Ok(value) = HeaderValue::from_str(&id.0.to_string()) {
         response.headers_mut().insert(HeaderName::from_static("x-request-id"), value);
     }

@@ -119,10 +119,17 @@ const LATER: &str = "t.sequence < excluded.sequence";
 fn upsert<R: Table>() -> String {
     let names: Vec<_> = R::COLUMNS.iter().map(|column| column.name).collect();
     let arrays: Vec<_> = (1..=names.len() + 4).map(|n| format!("${n}")).collect();
-    let changes = R::COLUMNS.iter().map(|Column { name, with }| match with {
-        None => format!("{name} = case when {LATER} then coalesce(excluded.{name}, t.{name}) else coalesce(t.{name}, excluded.{name}) end"),
-        Some(other) => {
-            format!("{name} = case when {LATER} and excluded.{other} is not null then excluded.{name} else t.{name} end")
+    let changes = R::COLUMNS.iter().map(|Column { name, with }| {
+        let (new, old) = (format!("excluded.{name}"), format!("t.{name}"));
+        match with {
+            None => format!(
+                "{name} = case when {LATER} then coalesce({new}, {old}) else coalesce({old}, {new}) end"
+            ),
+            Some(other) => {
+                format!(
+                    "{name} = case when {LATER} and excluded.{other} is not null then {new} else {old} end"
+                )
+            }
         }
     });
     format!(

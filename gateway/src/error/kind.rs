@@ -58,9 +58,42 @@ kinds! {
     TIMEOUT "timeout" 503 "It took too long";
 }
 
-/// The code with this name.
-pub(crate) fn find(code: &str) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.code == code).copied()
+macro_rules! results {
+    ($($code:literal)+) => {
+        /// Codes with which turns and calls end, and their pages: no request was refused, so no status goes with them.
+        pub(crate) const RESULTS: &[(&str, &str)] =
+            &[$(($code, include_str!(concat!("../../../docs/errors/", $code, ".md")))),+];
+    };
+}
+
+results! {
+    "model_unreachable"
+    "model_timeout"
+    "model_rate_limited"
+    "model_unauthorized"
+    "model_bad_request"
+    "model_provider_error"
+    "model_stream_cut"
+    "model_malformed"
+    "model_too_large"
+    "model_interrupted"
+    "budget_steps"
+    "budget_tool_calls"
+    "budget_wall_seconds"
+    "budget_tokens"
+    "unknown_tool"
+    "denied_by_person"
+    "approval_expired"
+    "sandbox_failed"
+    "not_runnable"
+    "in_doubt"
+    "cancelled"
+}
+
+/// The page of a code.
+pub(crate) fn page(code: &str) -> Option<&'static str> {
+    let refusal = KINDS.iter().find(|kind| kind.code == code).map(|kind| kind.page);
+    refusal.or_else(|| RESULTS.iter().find(|(name, _)| *name == code).map(|(_, page)| *page))
 }
 
 #[cfg(test)]
@@ -71,11 +104,12 @@ mod tests {
 
     #[test]
     fn codes_are_unique_and_every_page_says_what_to_do() {
-        let codes: BTreeSet<_> = KINDS.iter().map(|kind| kind.code).collect();
-        assert_eq!(codes.len(), KINDS.len());
-        for kind in KINDS {
-            assert!(kind.page.starts_with(&format!("# {}\n", kind.code)), "{}", kind.code);
-            assert!(kind.page.contains("## What to do"), "{}", kind.code);
+        let refusals = KINDS.iter().map(|kind| (kind.code, kind.page));
+        let pages: Vec<_> = refusals.chain(RESULTS.iter().copied()).collect();
+        let codes: BTreeSet<_> = pages.iter().map(|(code, _)| code).collect();
+        assert_eq!(codes.len(), pages.len());
+        for (code, page) in &pages {
+            assert!(page.starts_with(&format!("# {code}\n")) && page.contains("## What to do"), "{code}");
         }
     }
 }

@@ -39,11 +39,11 @@ async fn operations() -> impl IntoResponse {
 }
 
 async fn code(Path(code): Path<String>) -> Result<impl IntoResponse, Problem> {
-    let kind = error::find(&code).ok_or_else(|| {
+    let page = error::page(&code).ok_or_else(|| {
         Problem::new(
             error::NOT_FOUND,
             format!("there is no error code `{code}`: the field `code` of a refusal names it"),
         )
     })?;
-    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("text/markdown; charset=utf-8"))], kind.page))
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("text/markdown; charset=utf-8"))], page))
 }

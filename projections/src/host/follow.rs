@@ -5,7 +5,7 @@ use std::time::Duration;
 use oxagen_domain::Fact;
 use oxagen_jetstream::follow::{self, Delivery, Follow};
 use oxagen_journal::JournalError;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
@@ -82,7 +82,10 @@ impl<S: Store> Projector<S> {
         let mut backoff = Backoff::default();
         loop {
             match self.journal.head().await {
-                Ok(head) => return Some(head),
+                Ok(head) => {
+                    self.report.has_trouble(None);
+                    return Some(head);
+                }
                 Err(error) => self.wait_for_journal(active, &mut backoff, &error).await?,
             }
         }
@@ -151,12 +154,13 @@ impl<S: Store> Projector<S> {
     }
 }
 
-/// Waits for facts, and a little longer for more of them. Gives the first `seq` that the stream has again if facts
-/// after these are not on it.
+/// Waits a while for facts, and a little longer for more of them. Gives the first `seq` that the stream has again if
+/// facts after these are not on it.
 async fn gather(follow: &mut Follow, linger: Duration) -> (Vec<Fact>, Option<u64>) {
-    let mut facts = match follow.next_batch().await {
-        Delivery::Facts(facts) => facts,
-        Delivery::Jump { next, .. } => return (Vec::new(), Some(next)),
+    let mut facts = match timeout(RECOUNT, follow.next_batch()).await {
+        Ok(Delivery::Facts(facts)) => facts,
+        Ok(Delivery::Jump { next, .. }) => return (Vec::new(), Some(next)),
+        Err(_) => return (Vec::new(), None),
     };
     let end = Instant::now() + linger;
     while facts.len() < BATCH {

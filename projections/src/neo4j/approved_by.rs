@@ -1,4 +1,5 @@
-//! `(:Execution)-[:APPROVED_BY]->(:User)`: one edge per approval that a person gave. Fed by approvals; read by analysts.
+//! `(:Execution)-[:APPROVED_BY]->(:User)`: one edge per approval that a person gave. Fed by approvals; read by
+//! analysts.
 
 use neo4rs::{BoltType, Query, query};
 use oxagen_domain::{ApprovalEvent, Event, ExecutionId, Fact};

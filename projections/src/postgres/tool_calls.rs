@@ -1,4 +1,5 @@
-//! `execution.tool_calls`: one row per call, whatever happened to it. Fed by tool calls; read by the gateway and people.
+//! `execution.tool_calls`: one row per call, whatever happened to it. Fed by tool calls; read by the
+//! gateway and by people.
 
 use chrono::{DateTime, Utc};
 use oxagen_domain::tool_call::{CallRecord, CallSpec, Refused, ToolCallEvent};

@@ -93,6 +93,33 @@ async fn one_is_active_and_another_takes_over() {
 }
 
 #[tokio::test]
+async fn who_loses_its_session_is_not_active_any_more() {
+    const KILL: &str = "
+        select count(pg_terminate_backend(pid)) from pg_locks
+        where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())";
+    let world = World::new().await;
+    let head = world.commit(&mut Story::new()).await.last().unwrap().seq;
+    world.publish().await;
+    let mut first = Running::start(world.projector(world.postgres()));
+    first.reaches(head).await;
+    let mut second = Running::start(world.projector(world.postgres()));
+    let killed: i64 = sqlx::query_scalar(KILL).fetch_one(&mut world.connection().await).await.unwrap();
+    assert!(killed >= 1);
+    soon(first.handle.until(|status| !status.active)).await.unwrap();
+
+    let head = world.commit(&mut Story::new()).await.last().unwrap().seq;
+    world.publish().await;
+    tokio::select! {
+        () = first.reaches(head) => {}
+        () = second.reaches(head) => {}
+    }
+    assert_eq!(world.rows("agent.workspaces").await.len(), 2);
+    first.stop().await;
+    second.stop().await;
+    world.end().await;
+}
+
+#[tokio::test]
 async fn what_the_stream_has_lost_comes_from_the_journal() {
     let world = World::new().await;
     let mut story = Story::new();
