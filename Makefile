@@ -3,7 +3,10 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help demo up down wipe test it unit fmt clippy rooms golden build docs deny ci
+.PHONY: help demo up down wipe test it unit soak fmt clippy rooms golden build docs deny ci bench load
+
+# Places at which tests end a process. What is released is built without them.
+FAILPOINTS := --features oxagen-node/failpoints
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -17,10 +20,14 @@ up: ## start the servers and every role; returns when all is ready, leaves .stac
 down: ## stop everything that `make up` and `make test` started; data stays
 	@dev/down
 	@dev/stack down --name test
+	@dev/stack down --name bench
+	@dev/stack down --name soak
 
 wipe: ## stop everything and delete its data
 	@dev/stack wipe
 	@dev/stack wipe --name test
+	@dev/stack wipe --name bench
+	@dev/stack wipe --name soak
 
 test: unit it ## every test: unit, then integration on real servers
 
@@ -30,10 +37,34 @@ unit: ## the tests beside the code; they need no server
 
 it: ## the tests in the crates' tests folders, on real servers of their own (instance `test`)
 	dev/stack up --name test
-	cargo build --workspace --bins
+	cargo build --workspace --bins $(FAILPOINTS)
 	unset $${!OXAGEN_MODEL*} OXAGEN_URL OXAGEN_API_KEY OXAGEN_TENANT_ID OXAGEN_WORKSPACE_ID # a shell may have sourced .stack/dev/env
 	set -a; source "$${OXAGEN_STACK_DIR:-.stack}/test/env"; set +a
-	cargo test --workspace --test '*'
+	cargo test --workspace $(FAILPOINTS) --test '*'
+
+bench: ## every figure beside its baseline in one run (instance `bench`, optimised build); writes docs/benchmarks.md
+	$(call measure,bench)
+
+load: ## four tenants with a hundred tool calls each at once for SECONDS (60), then every store is compared
+	$(call measure,load --seconds $(SECONDS))
+
+SECONDS ?= 60
+# Optimised, unless PROFILE says otherwise (`make load PROFILE=dev`).
+PROFILE ?= release
+define measure
+dev/stack up --name bench
+cargo build --profile $(PROFILE) -p oxagen-node -p oxagen-load
+unset $${!OXAGEN_MODEL*} OXAGEN_URL OXAGEN_API_KEY OXAGEN_TENANT_ID OXAGEN_WORKSPACE_ID # a shell may have sourced .stack/dev/env
+set -a; source "$${OXAGEN_STACK_DIR:-.stack}/bench/env"; set +a
+"$${CARGO_TARGET_DIR:-target}/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/oxagen-load" $(1)
+endef
+
+soak: ## kill at random points for MINUTES=60, on servers of its own (instance `soak`); counts go on in .stack/soak.json
+	dev/stack up --name soak
+	cargo build --workspace --bins $(FAILPOINTS)
+	unset $${!OXAGEN_MODEL*} OXAGEN_URL OXAGEN_API_KEY OXAGEN_TENANT_ID OXAGEN_WORKSPACE_ID
+	set -a; source "$${OXAGEN_STACK_DIR:-.stack}/soak/env"; set +a
+	"$${CARGO_TARGET_DIR:-target}/debug/oxagen-soak" $(or $(MINUTES),60) $(POINTS)
 
 fmt: ## is the code formatted?
 	cargo fmt --all --check

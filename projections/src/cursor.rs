@@ -39,6 +39,17 @@ pub(crate) async fn advance(
     Err(StoreError::CursorMoved { store: projection, expected: batch.from, found: found.unsigned_abs() })
 }
 
+/// Keeps the cursor where it is until the transaction ends, and says where that is. Whoever wants to move it waits.
+pub(crate) async fn hold(connection: &mut PgConnection, projection: &'static str) -> Result<u64, StoreError> {
+    const BEGIN: &str =
+        "insert into projection.cursors (projection, seq) values ($1, 0) on conflict do nothing";
+    const HOLD: &str = "select seq from projection.cursors where projection = $1 for update";
+    let failed = |error: sqlx::Error| explain(projection, &error);
+    sqlx::query(BEGIN).bind(projection).execute(&mut *connection).await.map_err(failed)?;
+    let held: i64 = sqlx::query_scalar(HOLD).bind(projection).fetch_one(connection).await.map_err(failed)?;
+    Ok(held.unsigned_abs())
+}
+
 /// Notes how far a store is that keeps its own cursor, for people and for those who wait for it.
 pub(crate) async fn note(pool: &PgPool, projection: &'static str, seq: u64) -> Result<(), StoreError> {
     const NOTE: &str = "

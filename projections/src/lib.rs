@@ -3,6 +3,7 @@
 //! A [`Projector`] follows the facts from its own cursor and gives them to its [`Store`] in batches. Each store bears
 //! every repeat, so that a call has one row, one analytic row and one edge whatever was delivered how often.
 
+mod cell;
 mod clickhouse;
 mod cursor;
 mod error;
@@ -11,11 +12,14 @@ mod given;
 mod host;
 mod neo4j;
 mod page;
+mod pages;
 mod pool;
 mod postgres;
 mod queries;
+pub mod rebuild;
 mod store;
 mod table;
+pub mod verify;
 mod word;
 
 pub use clickhouse::{ClickHouse, ClickHouseOptions};

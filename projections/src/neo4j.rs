@@ -1,14 +1,16 @@
 //! The graph in Neo4j: which execution invoked which tool, and who approved. Changes and cursor are one transaction,
 //! one `UNWIND` per kind of edge; the cursor is noted in Postgres as well, for people and for those who wait for it.
 
-mod approved_by;
-mod invoked;
+pub(crate) mod approved_by;
+pub(crate) mod invoked;
 
 use std::time::Duration;
 
+use fail::fail_point;
 use neo4rs::{
-    BoltType, ConfigBuilder, Error, Graph, Neo4jClientErrorKind, Neo4jErrorKind, Query, Txn, query,
+    BoltType, Config, ConfigBuilder, Error, Graph, Neo4jClientErrorKind, Neo4jErrorKind, Query, Txn, query,
 };
+use oxagen_domain::Fact;
 use sqlx::postgres::PgPool;
 use tokio::time::timeout;
 use tracing::{debug, warn};
@@ -21,7 +23,7 @@ use approved_by::Approvals;
 use invoked::Invocations;
 
 /// The projection's name.
-const NAME: &str = "neo4j";
+pub(crate) const NAME: &str = "neo4j";
 /// Longest wait for a connection, new or pooled.
 const ACQUIRE: Duration = Duration::from_secs(5);
 /// Longest time for one transaction.
@@ -56,10 +58,11 @@ pub struct Neo4jOptions {
 /// The graph in Neo4j.
 #[derive(Clone)]
 pub struct Neo4j {
-    graph: Graph,
-    cursors: PgPool,
+    pub(crate) graph: Graph,
+    config: Config,
+    pub(crate) cursors: PgPool,
     /// Names the cursor's node.
-    projection: String,
+    pub(crate) projection: String,
 }
 
 impl Neo4j {
@@ -76,12 +79,14 @@ impl Neo4j {
             .connection_timeout(ACQUIRE)
             // The driver takes this for the longest wait for a pooled connection; without it, it waits for ever.
             .max_lifetime(ACQUIRE);
-        let graph = config.build().and_then(Graph::connect).map_err(|error| StoreError::Refused {
+        let refused = |error: Error| StoreError::Refused {
             store: NAME,
             cause: format!("{error}; expected bolt://host:port"),
-        })?;
+        };
+        let config = config.build().map_err(refused)?;
+        let graph = Graph::connect(config.clone()).map_err(refused)?;
         let projection = format!("{}{NAME}", options.prefix);
-        Ok(Self { graph, cursors: lazy_pool(NAME, &options.postgres_url)?, projection })
+        Ok(Self { graph, config, cursors: lazy_pool(NAME, &options.postgres_url)?, projection })
     }
 
     /// One attempt of a batch. Rolled back explicitly unless it was committed.
@@ -89,7 +94,10 @@ impl Neo4j {
         let mut transaction = self.graph.start_txn().await?;
         let outcome = self.advance_and_write(&mut transaction, batch, changes).await;
         match outcome {
-            Ok(Outcome::Taken) => transaction.commit().await.map(|()| Outcome::Taken),
+            Ok(Outcome::Taken) => {
+                fail_point!("projector.commit", |_| std::process::abort());
+                transaction.commit().await.map(|()| Outcome::Taken)
+            }
             Ok(Outcome::StoodAt(found)) => {
                 roll_back(transaction).await;
                 Ok(Outcome::StoodAt(found))
@@ -99,6 +107,27 @@ impl Neo4j {
                 Err(error)
             }
         }
+    }
+
+    /// Connections of one's own: whoever is dropped in the middle of a transaction takes them along, and with them the
+    /// transaction and its locks. A shared one would keep both until somebody uses it again.
+    pub(crate) fn apart(&self) -> Result<Graph, StoreError> {
+        Graph::connect(self.config.clone()).map_err(|error| explain(&error))
+    }
+
+    /// Changes the graph and leaves the cursor alone.
+    pub(crate) async fn write(&self, changes: Vec<Query>) -> Result<(), StoreError> {
+        again_after_deadlocks(|| async {
+            let mut transaction = self.graph.start_txn().await?;
+            for change in &changes {
+                if let Err(error) = transaction.run(change.clone()).await {
+                    roll_back(transaction).await;
+                    return Err(error);
+                }
+            }
+            transaction.commit().await
+        })
+        .await
     }
 
     async fn advance_and_write(
@@ -123,6 +152,37 @@ impl Neo4j {
             transaction.run(change.clone()).await?;
         }
         Ok(Outcome::Taken)
+    }
+}
+
+/// What facts change in the graph.
+pub(crate) struct Changes {
+    invocations: Invocations,
+    approvals: Approvals,
+}
+
+impl Changes {
+    /// Folds facts.
+    pub(crate) fn of(facts: &[Fact]) -> Result<Self, StoreError> {
+        let (mut invocations, mut approvals) = (Invocations::default(), Approvals::default());
+        for fact in facts {
+            let refused = |cause| StoreError::Refused { store: NAME, cause };
+            let Some(event) = fact.event().map_err(|error| refused(error.to_string()))? else { continue };
+            invocations.take(fact, &event).map_err(refused)?;
+            approvals.take(fact, &event);
+        }
+        Ok(Self { invocations, approvals })
+    }
+
+    /// The statements that merge them into the graph.
+    fn merged(self) -> Vec<Query> {
+        [self.invocations.query(), self.approvals.query()].into_iter().flatten().collect()
+    }
+
+    /// The statements that write them as if nothing were there, and stamp them with `$generation`. An edge that a
+    /// fact up to `$head` has changed later is stamped alone.
+    pub(crate) fn rewritten(self) -> Vec<Query> {
+        self.invocations.rewrite().into_iter().chain(self.approvals.rewrite()).collect()
     }
 }
 
@@ -160,24 +220,8 @@ impl Store for Neo4j {
     }
 
     async fn apply(&self, batch: Batch<'_>) -> Result<(), StoreError> {
-        let (mut invocations, mut approvals) = (Invocations::default(), Approvals::default());
-        for fact in batch.facts {
-            let refused = |cause| StoreError::Refused { store: NAME, cause };
-            let Some(event) = fact.event().map_err(|error| refused(error.to_string()))? else { continue };
-            invocations.take(fact, &event).map_err(refused)?;
-            approvals.take(fact, &event);
-        }
-        let changes: Vec<Query> = [invocations.query(), approvals.query()].into_iter().flatten().collect();
-        let mut attempt = 1;
-        let outcome = loop {
-            match bounded(self.transact(batch, &changes)).await {
-                Err(StoreError::Unavailable { cause, .. }) if attempt < ATTEMPTS && is_passing(&cause) => {
-                    debug!(attempt, cause, "a transaction is tried again");
-                    attempt += 1;
-                }
-                outcome => break outcome?,
-            }
-        };
+        let changes = Changes::of(batch.facts)?.merged();
+        let outcome = again_after_deadlocks(|| self.transact(batch, &changes)).await?;
         match outcome {
             Outcome::Taken => {}
             Outcome::StoodAt(found) if found == batch.to => {}
@@ -185,6 +229,7 @@ impl Store for Neo4j {
                 return Err(StoreError::CursorMoved { store: NAME, expected: batch.from, found });
             }
         }
+        fail_point!("projector.before_cursor", |_| std::process::abort());
         if let Err(error) = cursor::note(&self.cursors, NAME, batch.to).await {
             warn!(%error, "the cursor moved, and could not be noted in Postgres");
         }
@@ -192,14 +237,31 @@ impl Store for Neo4j {
     }
 }
 
-async fn roll_back(transaction: Txn) {
+/// Tries a transaction again that met a deadlock or a full server.
+async fn again_after_deadlocks<T, F>(transact: impl Fn() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    let mut attempt = 1;
+    loop {
+        match bounded(transact()).await {
+            Err(StoreError::Unavailable { cause, .. }) if attempt < ATTEMPTS && is_passing(&cause) => {
+                debug!(attempt, cause, "a transaction is tried again");
+                attempt += 1;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+pub(crate) async fn roll_back(transaction: Txn) {
     if let Err(error) = transaction.rollback().await {
         debug!(%error, "a transaction was not rolled back in peace");
     }
 }
 
 /// Waits for an answer, but not for ever.
-async fn bounded<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, StoreError> {
+pub(crate) async fn bounded<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, StoreError> {
     match timeout(ANSWER, work).await {
         Ok(answer) => answer.map_err(|error| explain(&error)),
         Err(_) => {
@@ -210,7 +272,7 @@ async fn bounded<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, S
 }
 
 /// Only what the server says about the statement or its data is the facts' fault.
-fn explain(error: &Error) -> StoreError {
+pub(crate) fn explain(error: &Error) -> StoreError {
     let cause = error.to_string();
     match error {
         Error::Neo4j(refusal) if refusal.kind() == Neo4jErrorKind::Client(Neo4jClientErrorKind::Other) => {

@@ -11,11 +11,12 @@ mod steps;
 mod timers;
 mod tool_calls;
 mod tools;
-mod views;
+pub(crate) mod views;
 mod workspaces;
 
 use std::time::Duration;
 
+use fail::fail_point;
 use sqlx::postgres::PgPool;
 use tokio::time::timeout;
 
@@ -34,12 +35,12 @@ const STATEMENT: &str = "25s";
 /// Connections of one projector.
 const CONNECTIONS: u32 = 3;
 /// Opens the tables' doors to the owner for this transaction: a projector writes for every workspace.
-const AS_RUNTIME: &str = "select set_config('oxagen.runtime', 'on', true)";
+pub(crate) const AS_RUNTIME: &str = "select set_config('oxagen.runtime', 'on', true)";
 
 /// The read models in Postgres.
 #[derive(Clone, Debug)]
 pub struct Postgres {
-    pool: PgPool,
+    pub(crate) pool: PgPool,
 }
 
 impl Postgres {
@@ -72,8 +73,9 @@ impl Store for Postgres {
             let mut transaction = self.pool.begin().await.map_err(failed)?;
             sqlx::query(AS_RUNTIME).execute(&mut *transaction).await.map_err(failed)?;
             if cursor::advance(&mut transaction, NAME, batch).await? {
-                views.write(&mut transaction).await.map_err(failed)?;
+                views.write(&mut transaction, "").await.map_err(failed)?;
             }
+            fail_point!("projector.commit", |_| std::process::abort());
             transaction.commit().await.map_err(failed)
         })
         .await

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use oxagen_domain::Fact;
+use serde_json::Value;
 use sqlx::Postgres;
-use sqlx::postgres::{PgArguments, PgConnection};
+use sqlx::postgres::{PgArguments, PgConnection, PgRow};
 use sqlx::query::Query;
 use uuid::Uuid;
 
@@ -35,12 +36,19 @@ pub(crate) trait Table: Default {
     fn sequence(&self) -> u64;
     /// Adds an array for each column.
     fn bind<'q>(rows: &[&Self], statement: Statement<'q>) -> Statement<'q>;
+    /// Its columns as they are compared and shown.
+    fn cells(&self) -> Vec<(&'static str, Value)>;
+    /// By what it is told which part of the table it belongs to when a table is looked at in parts.
+    fn part_of(key: &Key, row: &Self) -> Uuid;
+    /// The row as the table has it.
+    fn read(row: &PgRow) -> Result<Self, sqlx::Error>;
 }
 
 /// Declares a row, its table and its columns. A column that no fact in a batch speaks of keeps its value, except
-/// `column: Type => other`, which is written whenever `other` is.
+/// `column: Type => other`, which is written whenever `other` is. `by column`: rows that say
+/// the same there are looked at together.
 macro_rules! table {
-    ($(#[$doc:meta])* $row:ident in $table:literal { $($column:ident: $type:ty $(=> $other:ident)?),+ $(,)? }) => {
+    ($(#[$doc:meta])* $row:ident in $table:literal $(by $part:ident)? { $($column:ident: $type:ty $(=> $other:ident)?),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq)]
         pub(crate) struct $row {
@@ -67,6 +75,23 @@ macro_rules! table {
                 $(let statement = statement.bind(rows.iter().map(|row| row.$column.clone()).collect::<Vec<_>>());)+
                 statement
             }
+
+            fn cells(&self) -> Vec<(&'static str, ::serde_json::Value)> {
+                vec![$((stringify!($column), $crate::cell::Cell::cell(&self.$column))),+]
+            }
+
+            fn part_of(key: &$crate::table::Key, row: &Self) -> ::uuid::Uuid {
+                let _ = row;
+                [$(row.$part,)? Some(key.2)][0].unwrap_or(key.2)
+            }
+
+            fn read(row: &::sqlx::postgres::PgRow) -> Result<Self, ::sqlx::Error> {
+                let sequence: i64 = ::sqlx::Row::try_get(row, "sequence")?;
+                Ok(Self {
+                    sequence: sequence.unsigned_abs(),
+                    $($column: ::sqlx::Row::try_get(row, stringify!($column))?,)+
+                })
+            }
         }
     };
 }
@@ -90,12 +115,27 @@ impl<R: Table> Rows<R> {
         row
     }
 
-    /// Writes them. A repeat changes nothing.
-    pub(crate) async fn write(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    /// Keeps the rows that are wanted.
+    pub(crate) fn retain(&mut self, mut wanted: impl FnMut(&Key, &R) -> bool) {
+        self.0.retain(|key, row| wanted(key, row));
+    }
+
+    /// The rows, to be changed by what other facts say of them.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&Key, &mut R)> {
+        self.0.iter_mut()
+    }
+
+    /// Takes the rows out, by key.
+    pub(crate) fn take_all(&mut self) -> BTreeMap<Key, R> {
+        std::mem::take(&mut self.0)
+    }
+
+    /// Writes them. A repeat changes nothing. `shadow` goes before the schema's name.
+    pub(crate) async fn write(&self, connection: &mut PgConnection, shadow: &str) -> Result<(), sqlx::Error> {
         if self.0.is_empty() {
             return Ok(());
         }
-        let sql = upsert::<R>();
+        let sql = upsert::<R>(shadow);
         let rows: Vec<&R> = self.0.values().collect();
         let keys = |part: fn(&Key) -> Uuid| self.0.keys().map(part).collect::<Vec<_>>();
         let statement = sqlx::query(&sql)
@@ -116,7 +156,7 @@ impl<R: Table> Rows<R> {
 /// fills what nobody has spoken of; so the order in which facts come does not matter.
 const LATER: &str = "t.sequence < excluded.sequence";
 
-fn upsert<R: Table>() -> String {
+fn upsert<R: Table>(shadow: &str) -> String {
     let names: Vec<_> = R::COLUMNS.iter().map(|column| column.name).collect();
     let arrays: Vec<_> = (1..=names.len() + 4).map(|n| format!("${n}")).collect();
     let changes = R::COLUMNS.iter().map(|Column { name, with }| {
@@ -133,7 +173,7 @@ fn upsert<R: Table>() -> String {
         }
     });
     format!(
-        "insert into {} as t (tenant_id, workspace_id, id, sequence, {}) select * from unnest({})
+        "insert into {shadow}{} as t (tenant_id, workspace_id, id, sequence, {}) select * from unnest({})
          on conflict (tenant_id, workspace_id, id) do update
          set sequence = greatest(t.sequence, excluded.sequence), {}",
         R::NAME,
@@ -154,7 +194,7 @@ mod tests {
 
     #[test]
     fn later_facts_win_and_earlier_ones_fill_what_is_empty() {
-        let sql = upsert::<Thing>();
+        let sql = upsert::<Thing>("");
         let words: Vec<_> = sql.split_whitespace().collect();
         assert_eq!(
             words.join(" "),

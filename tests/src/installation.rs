@@ -72,7 +72,13 @@ impl Installation {
 
     /// Starts a process with these roles and settings of its own.
     pub async fn start_with(&self, roles: &[&str], own: &[(&str, &str)]) -> Process {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut process = self.launch(free_port(), roles, own);
+        process.ready().await;
+        process
+    }
+
+    /// Starts a process on this port; it may not be ready yet, and may never be.
+    pub fn launch(&self, port: u16, roles: &[&str], own: &[(&str, &str)]) -> Process {
         let door = if roles.contains(&"gateway") { "OXAGEN_LISTEN" } else { "OXAGEN_ADMIN_LISTEN" };
         let mut settings = self.settings.clone();
         settings.insert(door.to_owned(), format!("127.0.0.1:{port}"));
@@ -80,7 +86,6 @@ impl Installation {
         let arguments: Vec<_> = ["serve"].iter().chain(roles).copied().collect();
         let mut process = Process::start(&settings, &arguments, self.log(&roles.join("+")));
         process.url = format!("http://127.0.0.1:{port}");
-        process.ready().await;
         process
     }
 
@@ -127,6 +132,11 @@ impl Installation {
         let number = self.processes.fetch_add(1, Ordering::Relaxed);
         self.folder.join(format!("{number}-{about}.log"))
     }
+}
+
+/// A port on which nobody listens now.
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn settings(servers: &Servers, name: &str, model: &str) -> BTreeMap<String, String> {

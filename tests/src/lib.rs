@@ -10,6 +10,7 @@ mod container;
 mod events;
 mod http;
 mod installation;
+pub mod kill;
 mod process;
 mod proxy;
 mod rows;

@@ -24,6 +24,9 @@ pub struct Process {
 /// The program that belongs to these tests: it lies where cargo has put them.
 pub(crate) fn program() -> PathBuf {
     let program = env::current_exe().unwrap().ancestors().nth(2).unwrap().join("oxagen");
+    // A program that lies beside its tests, as in the soak, has no `deps` folder between.
+    let beside = env::current_exe().unwrap().with_file_name("oxagen");
+    let program = if program.is_file() { program } else { beside };
     assert!(program.is_file(), "{} is not there: cargo build --workspace --bins", program.display());
     program
 }
@@ -58,7 +61,7 @@ impl Process {
     }
 
     /// Waits until it says that it is ready.
-    pub(crate) async fn ready(&mut self) {
+    pub async fn ready(&mut self) {
         let http = Http::open(&self.url);
         let what = format!("{} being ready; its log is {}", self.url, self.log.display());
         until(&what, async || {
@@ -76,12 +79,27 @@ impl Process {
         self.child.wait().unwrap();
     }
 
+    /// Sends a signal, such as `STOP`.
+    pub fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
     /// SIGTERM, then waits for its end.
     pub async fn stop(&mut self) -> ExitStatus {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.signal("TERM");
         let what = format!("the end after SIGTERM; log {}", self.log.display());
         until(&what, async || self.child.try_wait().unwrap()).await
+    }
+
+    /// Its number among the system's processes.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// What it has written so far.

@@ -1,33 +1,54 @@
-//! A door in front of a server, which can be shut: connections break and new ones get no answer.
+//! A door in front of a server: it can be shut, fall silent, or let everything through late.
 
+use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
-use tokio::io::copy_bidirectional;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+
+/// What happens to what comes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Door {
+    Open,
+    Late(Duration),
+    Stalled,
+    Mute,
+    Shut,
+}
 
 /// A proxy on a port of this machine.
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
-    open: watch::Sender<bool>,
+    door: watch::Sender<Door>,
     task: JoinHandle<()>,
 }
 
 impl Proxy {
-    /// In front of the server at `scheme://host:port`.
+    /// In front of the server at `scheme://host:port`, or at `unix:///path`.
     pub async fn to(url: &str) -> Self {
-        let target = url.split("://").nth(1).unwrap().trim_end_matches('/').to_owned();
+        let place = url.split("://").nth(1).unwrap();
+        let (unix, target) = (url.starts_with("unix:"), place.rsplit('@').next().unwrap());
+        let target = if unix { target } else { target.split('/').next().unwrap() }.to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (open, state) = watch::channel(true);
+        let (door, state) = watch::channel(Door::Open);
         let task = tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                tokio::spawn(pass(client, target.clone(), state.clone()));
+                let (target, state) = (target.clone(), state.clone());
+                tokio::spawn(async move {
+                    if unix {
+                        pass(client, UnixStream::connect(target), state).await;
+                    } else {
+                        pass(client, TcpStream::connect(target), state).await;
+                    }
+                });
             }
         });
-        Self { address, open, task }
+        Self { address, door, task }
     }
 
     /// `host:port` of the door.
@@ -37,30 +58,82 @@ impl Proxy {
 
     /// Breaks every connection; those who come now are turned away.
     pub fn shut(&self) {
-        self.open.send_replace(false);
+        self.door.send_replace(Door::Shut);
     }
 
-    /// Lets everybody through again.
+    /// Nothing comes through any more, and nobody is told: as when a cable is pulled.
+    pub fn stall(&self) {
+        self.door.send_replace(Door::Stalled);
+    }
+
+    /// What is sent to the server comes through; what it answers is lost.
+    pub fn mute(&self) {
+        self.door.send_replace(Door::Mute);
+    }
+
+    /// Everything comes through, so much later.
+    pub fn delay(&self, by: Duration) {
+        self.door.send_replace(Door::Late(by));
+    }
+
+    /// Lets everybody through again; what was held back comes now.
     pub fn open(&self) {
-        self.open.send_replace(true);
+        self.door.send_replace(Door::Open);
     }
 }
 
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.task.abort();
-        self.open.send_replace(false);
+        self.door.send_replace(Door::Shut);
     }
 }
 
-async fn pass(mut client: TcpStream, target: String, mut open: watch::Receiver<bool>) {
-    if !*open.borrow_and_update() {
+async fn pass<S: AsyncRead + AsyncWrite>(
+    client: TcpStream,
+    connect: impl Future<Output = io::Result<S>>,
+    mut door: watch::Receiver<Door>,
+) {
+    if *door.borrow_and_update() == Door::Shut {
         return;
     }
-    let Ok(mut server) = TcpStream::connect(target).await else { return };
-    let shut = open.wait_for(|open| !open);
+    let Ok(server) = connect.await else { return };
+    let _ = client.set_nodelay(true);
+    let ((client_reads, client_writes), (server_reads, server_writes)) =
+        (tokio::io::split(client), tokio::io::split(server));
+    let (there, back) = (door.clone(), door.clone());
+    let both = async {
+        tokio::join!(
+            carry(client_reads, server_writes, (there, false)),
+            carry(server_reads, client_writes, (back, true))
+        )
+    };
     tokio::select! {
-        _ = copy_bidirectional(&mut client, &mut server) => {}
-        _ = shut => {}
+        _ = both => {}
+        _ = door.wait_for(|door| *door == Door::Shut) => {}
+    }
+}
+
+async fn carry<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
+    mut from: R,
+    mut to: W,
+    (mut door, is_answer): (watch::Receiver<Door>, bool),
+) -> io::Result<()> {
+    let mut bytes = vec![0; 64 * 1024];
+    loop {
+        let count = from.read(&mut bytes).await?;
+        let state = *door.borrow_and_update();
+        match state {
+            Door::Mute if is_answer && count > 0 => continue,
+            Door::Open | Door::Shut | Door::Mute => {}
+            Door::Late(by) => tokio::time::sleep(by).await,
+            Door::Stalled => {
+                let _ = door.wait_for(|door| *door != Door::Stalled).await;
+            }
+        }
+        if count == 0 {
+            return to.shutdown().await;
+        }
+        to.write_all(&bytes[..count]).await?;
     }
 }

@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
+use fail::fail_point;
 use oxagen_jetstream::live::Frame;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -61,7 +62,9 @@ impl Outlet {
             Style::Events => passing.event(),
             Style::Lines => encode::line(&passing.fact),
         };
-        self.send(bytes).await
+        let sent = self.send(bytes).await;
+        fail_point!("gateway.shown", |_| std::process::abort());
+        sent
     }
 
     pub(super) async fn frame(&mut self, frame: &Frame) -> Result<(), End> {

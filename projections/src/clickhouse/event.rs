@@ -3,14 +3,15 @@
 use chrono::{DateTime, Utc};
 use clickhouse::Row;
 use oxagen_domain::{Event, Fact, PREVIEW_LIMIT};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::clickhouse::analytic;
 use crate::word::word;
 
 /// A row of `events`.
-#[derive(Clone, Debug, PartialEq, Row, Serialize)]
-pub(super) struct EventRow {
+#[derive(Clone, Debug, PartialEq, Row, Serialize, Deserialize)]
+pub(crate) struct EventRow {
     #[serde(with = "clickhouse::serde::uuid")]
     tenant_id: Uuid,
     #[serde(with = "clickhouse::serde::uuid")]
@@ -38,9 +39,11 @@ pub(super) struct EventRow {
     sequence: u64,
 }
 
+analytic!(EventRow in "events" by event_id, kept 90 days from at);
+
 impl EventRow {
     /// The row of a fact.
-    pub(super) fn of(fact: &Fact, event: &Event) -> Self {
+    pub(crate) fn of(fact: &Fact, event: &Event) -> Self {
         let payload = fact.payload.to_string();
         Self {
             tenant_id: fact.tenant_id.0,

@@ -6,14 +6,15 @@ use chrono::{DateTime, Utc};
 use clickhouse::Row;
 use oxagen_domain::tool_call::{CallRecord, ToolCallEvent};
 use oxagen_domain::{Event, Fact};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::clickhouse::analytic;
 use crate::word::word;
 
 /// A row of `tool_invocations`.
-#[derive(Clone, Debug, PartialEq, Row, Serialize)]
-pub(super) struct InvocationRow {
+#[derive(Clone, Debug, PartialEq, Row, Serialize, Deserialize)]
+pub(crate) struct InvocationRow {
     #[serde(with = "clickhouse::serde::uuid")]
     tenant_id: Uuid,
     #[serde(with = "clickhouse::serde::uuid")]
@@ -50,11 +51,11 @@ pub(super) struct InvocationRow {
 
 /// The calls that ended in a batch, each as it ended last: one in doubt may have been settled by a late result.
 #[derive(Debug, Default)]
-pub(super) struct Invocations(BTreeMap<Uuid, InvocationRow>);
+pub(crate) struct Invocations(BTreeMap<Uuid, InvocationRow>);
 
 impl Invocations {
     /// Takes in a fact. The error says what is wrong with it.
-    pub(super) fn take(&mut self, fact: &Fact, event: &Event) -> Result<(), String> {
+    pub(crate) fn take(&mut self, fact: &Fact, event: &Event) -> Result<(), String> {
         let Event::ToolCall(event) = event else { return Ok(()) };
         let record = match event {
             ToolCallEvent::Requested { .. }
@@ -75,10 +76,12 @@ impl Invocations {
     }
 
     /// The rows.
-    pub(super) fn rows(self) -> Vec<InvocationRow> {
+    pub(crate) fn rows(self) -> Vec<InvocationRow> {
         self.0.into_values().collect()
     }
 }
+
+analytic!(InvocationRow in "tool_invocations" by call_id, kept 180 days from requested_at);
 
 impl InvocationRow {
     fn of(fact: &Fact, call_id: Uuid, record: &CallRecord) -> Self {

@@ -4,12 +4,14 @@ use chrono::{DateTime, Utc};
 use clickhouse::Row;
 use oxagen_domain::turn::TurnEvent;
 use oxagen_domain::{Event, ExecutionId, Fact, StepId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::clickhouse::analytic;
+
 /// A row of `token_usage`.
-#[derive(Clone, Debug, PartialEq, Row, Serialize)]
-pub(super) struct UsageRow {
+#[derive(Clone, Debug, PartialEq, Row, Serialize, Deserialize)]
+pub(crate) struct UsageRow {
     #[serde(with = "clickhouse::serde::uuid")]
     tenant_id: Uuid,
     #[serde(with = "clickhouse::serde::uuid")]
@@ -32,9 +34,11 @@ pub(super) struct UsageRow {
     sequence: u64,
 }
 
+analytic!(UsageRow in "token_usage" by execution_step_id, kept 365 days from at);
+
 impl UsageRow {
     /// The row of a step that was answered; `None` for every other fact.
-    pub(super) fn of(fact: &Fact, event: &Event) -> Option<Self> {
+    pub(crate) fn of(fact: &Fact, event: &Event) -> Option<Self> {
         let Event::Turn(TurnEvent::StepCompleted { step, attempt, result }) = event else { return None };
         let execution = ExecutionId::of_turn(fact.turn_id?);
         Some(Self {

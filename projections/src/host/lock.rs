@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use oxagen_journal::Journal;
-use sqlx::Connection;
 use sqlx::postgres::PgConnection;
+use sqlx::{Connection, Executor};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -19,6 +19,9 @@ const TRY: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_secs(1);
 /// A session silent for this long counts as lost.
 const SILENCE: Duration = Duration::from_secs(5);
+/// The server ends a session that says nothing for so long: its process stands still, or cannot be heard. Longer than
+/// it takes the process itself to notice.
+const QUIET: &str = "set idle_session_timeout = '10s'";
 const TAKE: &str = "select pg_try_advisory_lock(hashtextextended('oxagen/projector/' || $1, 0))";
 
 /// The right to be active.
@@ -92,6 +95,7 @@ impl Drop for Lock {
 async fn take(journal: &Journal, store: &'static str) -> Result<PgConnection, sqlx::Error> {
     // Out of the pool for good: the lock lives as long as this session.
     let mut session = journal.pool().acquire().await?.detach();
+    timeout(SILENCE, session.execute(QUIET)).await.map_err(|_| sqlx::Error::PoolTimedOut)??;
     loop {
         let taken = sqlx::query_scalar(TAKE).bind(store).fetch_one(&mut session);
         match timeout(SILENCE, taken).await {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chrono::Utc;
+use fail::fail_point;
 use oxagen_domain::Fact;
 use oxagen_journal::DeadLetter;
 use tokio_util::sync::CancellationToken;
@@ -93,6 +94,7 @@ impl<S: Store> Projector<S> {
             // Never dropped half way: it takes a bounded time, and a store may roll back badly when it is.
             match self.store.apply(batch).await {
                 Ok(()) => {
+                    fail_point!("projector.committed", |_| std::process::abort());
                     self.report.is_at(batch.to);
                     self.report.has_trouble(None);
                     return Some(Ok(()));

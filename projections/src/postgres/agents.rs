@@ -22,9 +22,9 @@ table! {
 
 /// The rows of both tables.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Agents {
-    agents: Rows<Agent>,
-    versions: Rows<AgentVersion>,
+pub(crate) struct Agents {
+    pub(crate) agents: Rows<Agent>,
+    pub(crate) versions: Rows<AgentVersion>,
 }
 
 impl Agents {
@@ -48,8 +48,8 @@ impl Agents {
     }
 
     /// Writes both tables.
-    pub(super) async fn write(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-        self.agents.write(connection).await?;
-        self.versions.write(connection).await
+    pub(super) async fn write(&self, connection: &mut PgConnection, shadow: &str) -> Result<(), sqlx::Error> {
+        self.agents.write(connection, shadow).await?;
+        self.versions.write(connection, shadow).await
     }
 }

@@ -15,11 +15,11 @@ use sqlx::postgres::PgConnection;
 use uuid::Uuid;
 
 use super::source::Source;
-use crate::table::{Key, Rows, table};
+use crate::table::{Key, Rows, Table, table};
 
 table! {
     /// A message.
-    Message in "chat.messages" {
+    Message in "chat.messages" by turn_id {
         conversation_id: Uuid, parent_message_id: Uuid, role: String, turn_id: Uuid, blocks: Value,
         created_at: DateTime<Utc>,
     }
@@ -38,8 +38,8 @@ where m.tenant_id = u.tenant_id and m.workspace_id = u.workspace_id and m.turn_i
 
 /// Messages that a batch adds, and blocks that it appends to answers, by turn.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Messages {
-    added: Rows<Message>,
+pub(crate) struct Messages {
+    pub(crate) added: Rows<Message>,
     appended: BTreeMap<Key, Vec<Value>>,
 }
 
@@ -136,16 +136,36 @@ impl Messages {
         self.appended.entry(key).or_default().push(block);
     }
 
+    /// Puts the blocks into their messages, for when every fact has been taken in.
+    pub(super) fn settle(&mut self) {
+        for ((tenant, workspace, _), row) in self.added.iter_mut() {
+            let Some(turn) = row.turn_id.filter(|_| row.role.as_deref() == Some("assistant")) else {
+                continue;
+            };
+            let Some(mut blocks) = self.appended.remove(&(*tenant, *workspace, turn)) else { continue };
+            blocks.sort_by_key(seq_of);
+            row.set_sequence(row.sequence().max(blocks.last().map_or(0, seq_of).unsigned_abs()));
+            row.blocks = Some(Value::Array(blocks));
+        }
+        self.appended.clear();
+    }
+
+    /// Keeps what belongs to the turns that are wanted.
+    pub(super) fn retain(&mut self, wanted: impl Fn(Uuid) -> bool) {
+        self.added.retain(|_, row| row.turn_id.is_none_or(&wanted));
+        self.appended.retain(|(_, _, turn), _| wanted(*turn));
+    }
+
     /// Writes the new messages, then the new blocks.
-    pub(super) async fn write(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-        self.added.write(connection).await?;
+    pub(super) async fn write(&self, connection: &mut PgConnection, shadow: &str) -> Result<(), sqlx::Error> {
+        self.added.write(connection, shadow).await?;
         if self.appended.is_empty() {
             return Ok(());
         }
         let keys = |part: fn(&Key) -> Uuid| self.appended.keys().map(part).collect::<Vec<_>>();
-        let last =
-            |blocks: &Vec<Value>| blocks.last().and_then(|block| block["seq"].as_i64()).unwrap_or_default();
-        let append = sqlx::query(APPEND)
+        let last = |blocks: &Vec<Value>| blocks.last().map_or(0, seq_of);
+        let sql = APPEND.replace("chat.messages", &format!("{shadow}chat.messages"));
+        let append = sqlx::query(&sql)
             .bind(keys(|key| key.0))
             .bind(keys(|key| key.1))
             .bind(keys(|key| key.2))
@@ -153,4 +173,8 @@ impl Messages {
             .bind(self.appended.values().cloned().map(Value::Array).collect::<Vec<_>>());
         append.execute(connection).await.map(drop)
     }
+}
+
+fn seq_of(block: &Value) -> i64 {
+    block["seq"].as_i64().unwrap_or_default()
 }

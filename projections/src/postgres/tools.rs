@@ -26,9 +26,9 @@ table! {
 
 /// The rows of both tables.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Tools {
-    tools: Rows<Tool>,
-    versions: Rows<ToolVersion>,
+pub(crate) struct Tools {
+    pub(crate) tools: Rows<Tool>,
+    pub(crate) versions: Rows<ToolVersion>,
 }
 
 impl Tools {
@@ -60,8 +60,8 @@ impl Tools {
     }
 
     /// Writes both tables.
-    pub(super) async fn write(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-        self.tools.write(connection).await?;
-        self.versions.write(connection).await
+    pub(super) async fn write(&self, connection: &mut PgConnection, shadow: &str) -> Result<(), sqlx::Error> {
+        self.tools.write(connection, shadow).await?;
+        self.versions.write(connection, shadow).await
     }
 }

@@ -2,6 +2,7 @@
 
 use oxagen_domain::{Event, Fact};
 use sqlx::postgres::PgConnection;
+use uuid::Uuid;
 
 use super::source::Source;
 use super::{
@@ -9,42 +10,61 @@ use super::{
     workspaces,
 };
 use crate::store::StoreError;
-use crate::table::Rows;
+use crate::table::{Rows, Table};
 
 /// What a batch of facts changes, table by table.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Views {
-    pub(super) executions: Rows<executions::Execution>,
-    pub(super) steps: Rows<steps::ExecutionStep>,
-    pub(super) tool_calls: Rows<tool_calls::ToolCall>,
-    pub(super) timers: Rows<timers::Timer>,
-    pub(super) conversations: Rows<conversations::Conversation>,
-    pub(super) messages: messages::Messages,
-    pub(super) workspaces: Rows<workspaces::Workspace>,
-    pub(super) policies: Rows<workspaces::Policy>,
-    pub(super) tools: tools::Tools,
-    pub(super) agents: agents::Agents,
-    pub(super) approvals: Rows<approvals::ApprovalRequest>,
-    pub(super) keys: Rows<keys::ApiKey>,
+pub(crate) struct Views {
+    pub(crate) executions: Rows<executions::Execution>,
+    pub(crate) steps: Rows<steps::ExecutionStep>,
+    pub(crate) tool_calls: Rows<tool_calls::ToolCall>,
+    pub(crate) timers: Rows<timers::Timer>,
+    pub(crate) conversations: Rows<conversations::Conversation>,
+    pub(crate) messages: messages::Messages,
+    pub(crate) workspaces: Rows<workspaces::Workspace>,
+    pub(crate) policies: Rows<workspaces::Policy>,
+    pub(crate) tools: tools::Tools,
+    pub(crate) agents: agents::Agents,
+    pub(crate) approvals: Rows<approvals::ApprovalRequest>,
+    pub(crate) keys: Rows<keys::ApiKey>,
 }
+
+/// Does something with the rows of every table.
+macro_rules! each_table {
+    ($views:expr, $rows:ident => $does:expr) => {
+        $crate::postgres::views::each_table!(@ $views, $rows, $does,
+            executions, steps, tool_calls, timers, conversations, messages.added, workspaces, policies, tools.tools,
+            tools.versions, agents.agents, agents.versions, approvals, keys)
+    };
+    (@ $views:expr, $rows:ident, $does:expr, $($first:ident $(.$second:ident)?),+) => {$({
+        let $rows = &mut $views.$first$(.$second)?;
+        $does;
+    })+};
+}
+pub(crate) use each_table;
 
 impl Views {
     /// Folds facts. A fact of a type that this build does not know changes nothing.
-    pub(super) fn of(facts: &[Fact]) -> Result<Self, StoreError> {
+    pub(crate) fn of(facts: &[Fact]) -> Result<Self, StoreError> {
         let mut views = Self::default();
         for fact in facts {
-            let refused = |cause: String| StoreError::Refused { store: NAME, cause };
-            if let Some(event) = fact.event().map_err(|error| refused(error.to_string()))? {
-                let id = fact.aggregate_id.parse().map_err(|_| {
-                    refused(format!(
-                        "fact {} is of {} `{}`, which is no UUID",
-                        fact.seq, fact.aggregate_type, fact.aggregate_id
-                    ))
-                })?;
-                views.take(Source { fact, id }, &event);
-            }
+            views.take_in(fact)?;
         }
         Ok(views)
+    }
+
+    /// Folds one more fact, later than those before.
+    pub(crate) fn take_in(&mut self, fact: &Fact) -> Result<(), StoreError> {
+        let refused = |cause: String| StoreError::Refused { store: NAME, cause };
+        let Some(event) = fact.event().map_err(|error| refused(error.to_string()))? else { return Ok(()) };
+        let id = fact.aggregate_id.parse().map_err(|_| {
+            refused(format!(
+                "fact {} is of {} `{}`, which is no UUID",
+                fact.seq, fact.aggregate_type, fact.aggregate_id
+            ))
+        })?;
+        self.take(Source { fact, id }, &event);
+        Ok(())
     }
 
     fn take(&mut self, source: Source<'_>, event: &Event) {
@@ -79,20 +99,31 @@ impl Views {
         }
     }
 
-    /// Writes them, table by table.
-    pub(super) async fn write(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-        self.executions.write(connection).await?;
-        self.steps.write(connection).await?;
-        self.tool_calls.write(connection).await?;
-        self.timers.write(connection).await?;
-        self.conversations.write(connection).await?;
-        self.messages.write(connection).await?;
-        self.workspaces.write(connection).await?;
-        self.policies.write(connection).await?;
-        self.tools.write(connection).await?;
-        self.agents.write(connection).await?;
-        self.approvals.write(connection).await?;
-        self.keys.write(connection).await
+    /// Puts every block into its message, for when every fact has been taken in.
+    pub(crate) fn settle(&mut self) {
+        self.messages.settle();
+    }
+
+    /// Keeps the rows that belong to a part; [`Table::part_of`] says by what that is told.
+    pub(crate) fn retain(&mut self, wanted: impl Fn(Uuid) -> bool) {
+        self.messages.retain(&wanted);
+        each_table!(self, rows => rows.retain(|key, row| wanted(Table::part_of(key, row))));
+    }
+
+    /// Writes them, table by table. `shadow` goes before the schemas' names; none for the live tables.
+    pub(crate) async fn write(&self, connection: &mut PgConnection, shadow: &str) -> Result<(), sqlx::Error> {
+        self.executions.write(connection, shadow).await?;
+        self.steps.write(connection, shadow).await?;
+        self.tool_calls.write(connection, shadow).await?;
+        self.timers.write(connection, shadow).await?;
+        self.conversations.write(connection, shadow).await?;
+        self.messages.write(connection, shadow).await?;
+        self.workspaces.write(connection, shadow).await?;
+        self.policies.write(connection, shadow).await?;
+        self.tools.write(connection, shadow).await?;
+        self.agents.write(connection, shadow).await?;
+        self.approvals.write(connection, shadow).await?;
+        self.keys.write(connection, shadow).await
     }
 }
 

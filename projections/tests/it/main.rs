@@ -8,6 +8,8 @@ mod graph;
 mod host;
 mod postgres;
 mod queries;
+mod rebuild;
 mod story;
+mod verify;
 mod walls;
 mod world;

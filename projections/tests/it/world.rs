@@ -22,6 +22,7 @@ use crate::story::Story;
 /// Generous: it only keeps a broken test from hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+#[derive(Clone)]
 pub(crate) struct World {
     pub(crate) url: String,
     pub(crate) name: String,
@@ -110,9 +111,7 @@ impl World {
 
     /// Every row of a table, as text, past row level security.
     pub(crate) async fn rows(&self, table: &str) -> Vec<String> {
-        let admin = variable("DATABASE_ADMIN_URL");
-        let (server, _) = admin.rsplit_once('/').unwrap();
-        let pool = PgPool::connect(&format!("{server}/{}", self.name)).await.unwrap();
+        let pool = superusers(&self.name).await;
         let sql = format!("select to_jsonb(t)::text from (select * from {table}) t order by 1");
         let rows = sqlx::query_scalar(&sql).fetch_all(&pool).await.unwrap();
         pool.close().await;
@@ -157,6 +156,20 @@ pub(crate) fn clickhouse_client() -> clickhouse::Client {
 /// Waits for something that must happen.
 pub(crate) async fn soon<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(PATIENCE, future).await.expect("nothing happened for a minute")
+}
+
+/// A connection to a database past row level security.
+pub(crate) async fn superuser(database: &str) -> PgConnection {
+    let admin = variable("DATABASE_ADMIN_URL");
+    let (server, _) = admin.rsplit_once('/').unwrap();
+    PgConnection::connect(&format!("{server}/{database}")).await.unwrap()
+}
+
+/// A pool of such connections.
+pub(crate) async fn superusers(database: &str) -> PgPool {
+    let admin = variable("DATABASE_ADMIN_URL");
+    let (server, _) = admin.rsplit_once('/').unwrap();
+    PgPool::connect(&format!("{server}/{database}")).await.unwrap()
 }
 
 async fn admin() -> PgConnection {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::command::{deadletters, decide, key, replay, serve, tail, turn, workspace};
+use crate::command::{deadletters, decide, key, rebuild, replay, serve, tail, turn, verify, workspace};
 use crate::failure::EXIT_CODES;
 
 const EXAMPLES: &str = "\
@@ -69,6 +69,10 @@ pub(crate) enum Command {
     Tail(tail::Tail),
     /// Print history as NDJSON
     Replay(replay::Replay),
+    /// See whether every store holds what the journal says it must
+    Verify(verify::Verify),
+    /// Build a projection again from the journal, while it is in use
+    Rebuild(rebuild::Rebuild),
     /// Make, list and revoke API keys
     #[command(subcommand)]
     Key(key::Key),

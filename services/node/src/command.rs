@@ -6,10 +6,12 @@ pub(crate) mod deadletters;
 pub(crate) mod decide;
 pub(crate) mod key;
 pub(crate) mod migrate;
+pub(crate) mod rebuild;
 pub(crate) mod replay;
 pub(crate) mod serve;
 pub(crate) mod tail;
 pub(crate) mod turn;
+pub(crate) mod verify;
 pub(crate) mod workspace;
 
 use oxagen_commands::{Code, CommandError};
@@ -51,6 +53,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Deny(decide) => decide::decide(&desk, Decision::Deny, decide).await,
         Command::Tail(tail) => tail::tail(&desk, tail).await,
         Command::Replay(replay) => replay::replay(&desk, replay).await,
+        Command::Verify(verify) => verify::verify(&desk, verify).await,
+        Command::Rebuild(rebuild) => rebuild::rebuild(&desk, rebuild).await,
         Command::Key(key) => key::key(&desk, key).await,
         Command::Workspace(workspace) => workspace::workspace(&desk, workspace).await,
         Command::Deadletters(letters) => deadletters::deadletters(&desk, letters).await,

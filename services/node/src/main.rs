@@ -23,6 +23,8 @@ pub(crate) const PROGRAM: &str = concat!("oxagen/", env!("CARGO_PKG_VERSION"));
 fn main() -> ExitCode {
     // Before anything opens a TLS connection; only a second installation can fail, and then one is there.
     let _ = rustls::crypto::ring::default_provider().install_default();
+    #[cfg(feature = "failpoints")]
+    let _places = fail::FailScenario::setup();
     let cli = Cli::parse();
     let as_json = cli.global.json;
     let ended = run(cli);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::Utc;
+use fail::fail_point;
 use oxagen_commands::{Code, CommandError, Context};
 use oxagen_domain::Fact;
 use oxagen_domain::reaction::react;
@@ -96,7 +97,10 @@ async fn carry_out(options: &ReactorOptions, fact: &Fact) -> Result<(), CommandE
         Err(error) => return Err(CommandError::new(Code::Internal, error.to_string())),
     };
     let context = Context::after(fact, "reactor");
-    for reaction in react(fact, &event) {
+    for (nth, reaction) in react(fact, &event).into_iter().enumerate() {
+        if nth > 0 {
+            fail_point!("reactor.between", |_| std::process::abort());
+        }
         options.commands.react(&context, &reaction).await?;
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use fail::fail_point;
 use oxagen_jetstream::{Bus, doorbell};
 use oxagen_journal::Sequencer;
 use tokio::sync::watch;
@@ -31,6 +32,7 @@ pub(crate) async fn run(
         };
         board.trouble("number", None);
         if numbered.count > 0 {
+            fail_point!("relay.numbered", |_| std::process::abort());
             board.numbered(numbered.last);
             head.send_replace(numbered.last);
         } else {

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use fail::fail_point;
 use oxagen_jetstream::publish::Publisher;
 use oxagen_jetstream::topology;
 use tokio::sync::watch;
@@ -50,7 +51,9 @@ async fn publish(
     loop {
         let facts = options.journal.read(last, BATCH).await?;
         if let Some(fact) = facts.last() {
+            fail_point!("relay.publish", |_| std::process::abort());
             publisher.publish(&facts).await?;
+            fail_point!("relay.published", |_| std::process::abort());
             last = fact.seq;
         }
         board.published(last);

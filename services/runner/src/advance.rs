@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::Utc;
+use fail::fail_point;
 use futures::future::try_join_all;
 use oxagen_commands::{AdvanceTurn, CallStart, Code, CommandError, PlannedCall, StartedCall};
 use oxagen_domain::CallId;
@@ -98,6 +99,7 @@ impl Shared {
             None => {
                 let (context, turn) = (to.context.clone(), Some(to.clone()));
                 let start = CallStart { call, runner: self.options.id, turn, context };
+                fail_point!("runner.start", |_| std::process::abort());
                 match self.options.commands.start_call(&start).await {
                     // It ended while it was about to start.
                     Err(error) if error.code == Code::CallEnded => None,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use fail::fail_point;
 use oxagen_commands::{Code, CommandError, Context, StartedCall};
 use oxagen_domain::tool_call::CallError;
 use oxagen_domain::{CallId, Digest};
@@ -42,6 +43,7 @@ impl Shared {
         if stop.is_cancelled() {
             return Ok(());
         }
+        fail_point!("runner.effect_done", |_| std::process::abort());
         self.record(&place.context, call, attempt, result).await
     }
 

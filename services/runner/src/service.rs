@@ -23,6 +23,8 @@ use crate::{RunnerOptions, Shared};
 
 /// How long work under way may go on after the runner was told to stop.
 const DRAIN: Duration = Duration::from_secs(10);
+/// The longest wait before a journal that was away is asked again.
+const AWAY: Duration = Duration::from_secs(1);
 /// How often the containers of dead runners are looked for.
 const REAP: Duration = Duration::from_secs(10);
 /// The longest wait before a message is tried again.
@@ -71,7 +73,8 @@ impl Runner {
         loop {
             match options.commands.journal().own(options.id).await {
                 Err(JournalError::Unavailable { source }) => {
-                    warn!(%source, "the journal gives no lock, trying again")
+                    warn!(%source, "the journal gives no lock, trying again");
+                    wait = wait.min(AWAY);
                 }
                 // The server has not noticed yet that the session before is gone.
                 Err(JournalError::Owned { .. }) if wait < Duration::from_secs(20) => {}

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fail::fail_point;
 use oxagen_commands::{AdvanceTurn, AskedCall, CommandError, PlannedCall, StepAnswer};
 use oxagen_domain::capability::{Capability, catalog};
 use oxagen_domain::tool_call::Place;
@@ -38,6 +39,7 @@ impl Shared {
         });
         match self.options.model.complete(&request, |delta| deltas.send(delta), stop).await {
             Ok(completion) => {
+                fail_point!("runner.answered", |_| std::process::abort());
                 commands.complete_step(to, answer(spec, step, completion, &request.model)).await
             }
             Err(error) if error.code == ErrorCode::Cancelled => Ok(vec![]),

@@ -13,8 +13,8 @@ pub(crate) use apply::{find_or_make, make_reader, stream_info};
 use crate::bus::Bus;
 
 /// A stream made again begins this many facts before the journal's head, so that wake-ups that nobody has
-/// answered yet are given again. What is older is read from the journal.
-pub const GIVEN_AGAIN: u64 = 10_000;
+/// answered yet are given again, and the new ones do not wait for long behind them. What is older is read from the journal.
+pub const GIVEN_AGAIN: u64 = 2_000;
 
 /// A stream.
 #[derive(Debug)]
@@ -70,8 +70,14 @@ pub struct Durable {
 pub static RUNNER: Durable = Durable {
     name: "runner",
     description: "Wake-ups of turns",
-    filters: &["fact.*.*.turn.*", "fact.*.*.tool_call.*"],
-    ack_wait: Duration::from_secs(4),
+    filters: &[
+        "fact.*.*.turn.started",
+        "fact.*.*.turn.resumed",
+        "fact.*.*.turn.answered",
+        "fact.*.*.turn.cancel_requested",
+        "fact.*.*.tool_call.cleared",
+    ],
+    ack_wait: Duration::from_secs(3),
     max_ack_pending: 10_000,
     batch: 1,
 };
@@ -80,8 +86,8 @@ pub static RUNNER: Durable = Durable {
 pub static REACTOR: Durable = Durable {
     name: "reactor",
     description: "Facts that lead to commands",
-    filters: &["fact.*.*.approval.*", "fact.*.*.conversation.*", "fact.*.*.turn.*"],
-    ack_wait: Duration::from_secs(10),
+    filters: &["fact.*.*.approval.*", "fact.*.*.conversation.turn_closed"],
+    ack_wait: Duration::from_secs(3),
     max_ack_pending: 10_000,
     batch: 64,
 };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fail::fail_point;
 use oxagen_domain::{Fact, Metadata};
 use serde_json::Value;
 use sqlx::postgres::{PgArguments, PgConnection, PgRow};
@@ -125,6 +126,21 @@ from locked, unnest($3::text[], $4::text[], $5::int8[], $6::text[], $7::text[], 
 order by e.nth
 returning position";
 
+/// Inserts in order, unless a guard no longer stands. The locks are held already, by a statement before: this one's
+/// snapshot must be younger than they are.
+const GUARDED: &str = "
+insert into journal.events
+  (aggregate_type, aggregate_id, sequence, event_type, event_version, payload, metadata, occurred_at)
+select e.aggregate_type, e.aggregate_id, e.sequence, e.kind, e.form, e.payload::json, e.metadata::json, e.occurred_at
+from unnest($1::text[], $2::text[], $3::int8[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+  with ordinality as e (aggregate_type, aggregate_id, sequence, kind, form, payload, metadata, occurred_at, nth)
+where not exists (
+  select from unnest($9::text[], $10::text[], $11::int8[]) as g (type, id, version)
+  where g.version <> coalesce((select max(e.sequence) from journal.events e
+                               where e.aggregate_type = g.type and e.aggregate_id = g.id), 0))
+order by e.nth
+returning position";
+
 impl Journal {
     /// Appends all events of a commit, of one aggregate or several, or none of them.
     ///
@@ -142,12 +158,13 @@ impl Journal {
         guards: &[Guard],
     ) -> Result<Vec<Appended>, AppendError> {
         let locks = locks(&events, guards);
-        let insert = insert(&locks, &events);
         let rows = if guards.is_empty() {
+            let insert = bind(sqlx::query(INSERT).bind(&locks.keys).bind(&locks.exclusive), &events);
             self.bounded(async { Ok::<_, AppendError>(insert.fetch_all(self.pool()).await?) }).await?
         } else {
-            self.bounded(self.guarded(&locks, guards, insert)).await?
+            self.bounded(self.guarded(&locks, guards, &events)).await?
         };
+        fail_point!("journal.committed", |_| std::process::abort());
         self.ring();
         let appended = |(event, row): (&NewEvent, &PgRow)| {
             Ok(Appended {
@@ -163,19 +180,23 @@ impl Journal {
         &self,
         locks: &Locks,
         guards: &[Guard],
-        insert: Query<'_, Postgres, PgArguments>,
+        events: &[NewEvent],
     ) -> Result<Vec<PgRow>, AppendError> {
         let mut transaction = self.pool().begin().await?;
         sqlx::query(LOCK).bind(&locks.keys).bind(&locks.exclusive).execute(&mut *transaction).await?;
-        // A statement of its own: its snapshot must be younger than the locks.
-        if let Some(failed) = fallen(&mut transaction, guards).await? {
-            transaction.rollback().await?;
-            return Err(AppendError::GuardFailed {
-                aggregate_type: failed.aggregate_type,
-                aggregate_id: failed.aggregate_id.clone(),
-            });
-        }
+        let insert = bind_guards(bind(sqlx::query(GUARDED), events), guards);
         let rows = insert.fetch_all(&mut *transaction).await?;
+        if rows.is_empty() {
+            if let Some(Guard { aggregate_type, aggregate_id, .. }) = fallen(&mut transaction, guards).await?
+            {
+                transaction.rollback().await?;
+                return Err(AppendError::GuardFailed { aggregate_type, aggregate_id: aggregate_id.clone() });
+            }
+            if !events.is_empty() {
+                transaction.rollback().await?;
+                return Err(AppendError::Conflict);
+            }
+        }
         transaction.commit().await?;
         Ok(rows)
     }
@@ -200,20 +221,27 @@ async fn fallen<'g>(
     connection: &mut PgConnection,
     guards: &'g [Guard],
 ) -> Result<Option<&'g Guard>, sqlx::Error> {
-    let nth: Option<i64> = sqlx::query_scalar(CHECK)
-        .bind(guards.iter().map(|guard| guard.aggregate_type).collect::<Vec<_>>())
-        .bind(guards.iter().map(|guard| guard.aggregate_id.as_str()).collect::<Vec<_>>())
-        .bind(guards.iter().map(|guard| guard.version.cast_signed()).collect::<Vec<_>>())
-        .fetch_optional(connection)
-        .await?;
+    let check = bind_guards(sqlx::query(CHECK), guards).fetch_optional(connection).await?;
+    let nth = check.map(|row| row.try_get::<i64, _>("nth")).transpose()?;
     Ok(nth.and_then(|nth| guards.get(usize::try_from(nth - 1).ok()?)))
 }
 
-fn insert<'q>(locks: &Locks, events: &[NewEvent]) -> Query<'q, Postgres, PgArguments> {
+fn bind_guards<'q>(
+    statement: Query<'q, Postgres, PgArguments>,
+    guards: &[Guard],
+) -> Query<'q, Postgres, PgArguments> {
+    statement
+        .bind(guards.iter().map(|guard| guard.aggregate_type).collect::<Vec<_>>())
+        .bind(guards.iter().map(|guard| guard.aggregate_id.clone()).collect::<Vec<_>>())
+        .bind(guards.iter().map(|guard| guard.version.cast_signed()).collect::<Vec<_>>())
+}
+
+fn bind<'q>(
+    statement: Query<'q, Postgres, PgArguments>,
+    events: &[NewEvent],
+) -> Query<'q, Postgres, PgArguments> {
     let texts = |text: fn(&NewEvent) -> String| events.iter().map(text).collect::<Vec<_>>();
-    sqlx::query(INSERT)
-        .bind(locks.keys.clone())
-        .bind(locks.exclusive.clone())
+    statement
         .bind(texts(|event| event.aggregate_type.to_owned()))
         .bind(texts(|event| event.aggregate_id.clone()))
         .bind(events.iter().map(|event| event.version.cast_signed()).collect::<Vec<_>>())

@@ -1,9 +1,10 @@
 //! The handle to the journal: a pool whose waits are all bounded.
 
 use std::future::Future;
+use std::pin::pin;
 use std::str::FromStr;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
@@ -17,6 +18,8 @@ const ANSWER: Duration = Duration::from_secs(15);
 const LIFE: Duration = Duration::from_secs(2);
 /// A connection idle for longer is asked for a sign of life before use; asking each time costs a round trip.
 const IDLE: Duration = Duration::from_secs(1);
+/// For so long after a wait was cut off, each connection that comes back is asked for a sign of life.
+const WARY: Duration = Duration::from_secs(60);
 
 /// Limits that the server keeps, so that a stuck or vanished client lets go of its locks.
 const SESSION: &[(&str, &str)] = &[
@@ -51,6 +54,7 @@ pub struct Journal {
     pool: PgPool,
     address: Arc<PgConnectOptions>,
     doorbell: Option<Arc<dyn Doorbell>>,
+    cuts: Cuts,
 }
 
 impl Journal {
@@ -65,6 +69,8 @@ impl Journal {
             .application_name("oxagen-journal")
             .options(SESSION.iter().copied())
             .disable_statement_logging();
+        let cuts = Cuts::default();
+        let seen = cuts.clone();
         let pool = PgPoolOptions::new()
             .max_connections(options.max_connections)
             .acquire_timeout(options.acquire_timeout)
@@ -72,15 +78,21 @@ impl Journal {
             .before_acquire(|connection, meta| {
                 Box::pin(async move { Ok(meta.idle_for < IDLE || answers(connection).await) })
             })
-            // The pool's own test on return has no limit and would keep the permit on a stalled server.
-            .after_release(|connection, _| {
+            // The pool's own test on return has no limit and would keep the permit on a stalled server. One of ours
+            // before it costs a round trip at each use, so only a connection that may be stuck is tested.
+            .after_release(move |connection, _| {
+                let wary = seen.any_lately();
                 Box::pin(async move {
-                    if answers(connection).await { Ok(true) } else { Err(sqlx::Error::WorkerCrashed) }
+                    if !wary || answers(connection).await {
+                        Ok(true)
+                    } else {
+                        Err(sqlx::Error::WorkerCrashed)
+                    }
                 })
             })
             .connect_with(address.clone())
             .await?;
-        Ok(Self { pool, address: Arc::new(address), doorbell: None })
+        Ok(Self { pool, address: Arc::new(address), doorbell: None, cuts })
     }
 
     /// The same journal, ringing this bell after each commit.
@@ -130,7 +142,36 @@ impl Journal {
         &self,
         work: impl Future<Output = Result<T, E>>,
     ) -> Result<T, E> {
-        timeout(ANSWER, work).await.unwrap_or_else(|_| Err(JournalError::silent(ANSWER).into()))
+        let mut work = pin!(work);
+        // Dropped before the work, which then gives its connection back.
+        let mut waiting = Waiting { cuts: &self.cuts, answered: false };
+        let answer = timeout(ANSWER, work.as_mut()).await;
+        waiting.answered = answer.is_ok();
+        answer.unwrap_or_else(|_| Err(JournalError::silent(ANSWER).into()))
+    }
+}
+
+/// When a wait was last given up, by its limit or by whoever waited: its connection may still owe an answer.
+#[derive(Clone, Default)]
+struct Cuts(Arc<Mutex<Option<Instant>>>);
+
+impl Cuts {
+    fn any_lately(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|at| at.elapsed() < WARY)
+    }
+}
+
+/// A wait under way; dropped without an answer it is noted as cut off.
+struct Waiting<'a> {
+    cuts: &'a Cuts,
+    answered: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if !self.answered {
+            *self.cuts.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        }
     }
 }
 

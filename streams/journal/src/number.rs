@@ -31,6 +31,8 @@ const SETTINGS: &[(&str, &str)] = &[
     ("enable_hashjoin", "off"),
     ("enable_mergejoin", "off"),
     ("statement_timeout", "0"),
+    // A leader that stands still, or cannot be heard, leads no longer.
+    ("idle_session_timeout", "10s"),
 ];
 
 /// $1 snapshot of the last full look, $2 last seq, $3 limit, $4 whether to write the new snapshot down.

@@ -22,6 +22,10 @@ const LOOK: Duration = Duration::from_secs(1);
 /// A session silent for this long counts as lost.
 const SILENCE: Duration = Duration::from_secs(5);
 
+/// The server ends a session that says nothing for so long: its process stands still, or cannot be heard. Longer than
+/// it takes the process itself to notice, so that it has let go of its turns before.
+const QUIET: &[(&str, &str)] = &[("idle_session_timeout", "10s")];
+
 /// The session that held a runner's lock is gone: others may take over its turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("runner {runner} lost its lock on the journal; its turns may have been taken over")]
@@ -77,7 +81,7 @@ impl Journal {
     /// # Errors
     /// [`JournalError::Owned`] when another process has it, or [`JournalError::Unavailable`].
     pub async fn own(&self, runner: RunnerId) -> Result<Ownership, JournalError> {
-        let mut session = self.session(&[]).await?;
+        let mut session = self.session(QUIET).await?;
         let taken = sqlx::query_scalar("select pg_try_advisory_lock($1)").bind(key(runner));
         let taken: bool =
             self.bounded(async { Ok::<_, JournalError>(taken.fetch_one(&mut session).await?) }).await?;

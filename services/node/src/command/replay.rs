@@ -1,6 +1,6 @@
 //! `oxagen replay`: prints history as NDJSON, as fast as it can or at the pace at which it happened.
 
-mod time;
+pub(super) mod time;
 
 use std::time::Duration;
 

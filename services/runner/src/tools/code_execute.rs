@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use fail::fail_point;
 use oxagen_commands::StartedCall;
 use oxagen_domain::capability::{CodeExecuteInput, CodeExecuteOutput, Language, Limits, Network};
 use oxagen_domain::tool_call::CallError;
@@ -34,6 +35,7 @@ impl Shared {
                 if let Some(frames) = frames {
                     frames.output(call.spec.call_id, piece);
                 }
+                fail_point!("runner.in_effect", |_| std::process::abort());
             }
         };
         let (outcome, ()) = futures::join!(run, show);

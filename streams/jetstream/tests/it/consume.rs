@@ -27,7 +27,7 @@ async fn take(work: &mut Work, seq: u64) -> consume::Job {
 #[tokio::test]
 async fn an_unanswered_message_comes_again_and_an_acknowledged_one_does_not() {
     let world = World::new().await;
-    world.publish(&["turn.started", "approval.asked", "turn.completed"]).await;
+    world.publish(&["turn.started", "approval.asked", "turn.resumed"]).await;
     let mut work = consume::work(&world.bus, &RUNNER);
     let first = take(&mut work, 1).await;
     assert_eq!(first.delivered, 1);
@@ -73,7 +73,7 @@ async fn field_f39_a_deleted_durable_consumer_is_made_again() {
     settled(&world, Lag { floor: 1, under_way: 0, waiting: 0 }).await;
 
     world.stream(&FACTS).await.delete_consumer(RUNNER.name).await.unwrap();
-    world.publish(&["turn.completed"]).await;
+    world.publish(&["turn.resumed"]).await;
     // The first one may come again; the second one must come.
     loop {
         let job = soon(work.next()).await.unwrap();
@@ -88,9 +88,9 @@ async fn field_f39_a_deleted_durable_consumer_is_made_again() {
 #[tokio::test]
 async fn what_cannot_be_read_is_handed_over_with_its_place() {
     let world = World::new().await;
-    let large = Fact { payload: json!({"text": "x".repeat(3 << 20)}), ..fact(1, "turn.started") };
+    let large = Fact { payload: json!({"text": "x".repeat(3 << 20)}), ..fact(1, "approval.requested") };
     world.publisher.publish(std::slice::from_ref(&large)).await.unwrap();
-    let subject = format!("{}fact.a.b.turn.started", world.bus.prefix());
+    let subject = format!("{}fact.a.b.approval.requested", world.bus.prefix());
     world.raw().publish(subject, "not a fact".into()).await.unwrap().await.unwrap();
 
     let mut work = consume::work(&world.bus, &REACTOR);

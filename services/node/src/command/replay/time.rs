@@ -12,7 +12,7 @@ pub(super) enum Until {
 }
 
 /// A time, or so long ago.
-pub(super) fn since(text: &str) -> Result<DateTime<Utc>, String> {
+pub(in crate::command) fn since(text: &str) -> Result<DateTime<Utc>, String> {
     time(text, Utc::now())
 }
 

@@ -1,0 +1,159 @@
+//! A store's network fails in the middle of the work: nobody else is delayed, nothing is lost, each fact counts once.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use oxagen_tests::{EventStream, Installation, Proxy, ROLES, Rows, Workspace, until, word};
+use serde_json::{Value, json};
+
+use crate::road;
+
+const PROJECTORS: &[&str] = &["projector-clickhouse"];
+const OTHERS: &[&str] = &["gateway", "relay", "reactor", "runner", "projector-postgres", "projector-neo4j"];
+/// Viewers of one conversation.
+const VIEWERS: usize = 500;
+/// Requests that are given up midway.
+const DROPPED: usize = 200;
+
+/// What ClickHouse makes of the history, and what it is to make of it.
+async fn each_fact_once(rows: &Rows, workspace: &Workspace) {
+    let tenant = &workspace.tenant;
+    let sql = format!("select count(*) as count from journal.sequence where tenant_id = '{tenant}'");
+    let facts = rows.postgres(&sql).await[0]["count"].clone();
+    let sql = format!(
+        "select count() as rows, uniqExact(sequence) as places from events_final where tenant_id = '{tenant}'"
+    );
+    until("each fact once in ClickHouse", async || {
+        (rows.clickhouse(&sql).await[0] == json!({"rows": facts, "places": facts})).then_some(())
+    })
+    .await;
+    for (table, kind, key) in [
+        ("tool_invocations_final", "tool_call.completed", "call_id"),
+        ("token_usage_final", "turn.step_completed", "(turn_id, step)"),
+    ] {
+        let sql = format!(
+            "select count(*) as count from journal.events where tenant_id = '{tenant}' and event_type = '{kind}'"
+        );
+        let wanted = rows.postgres(&sql).await[0]["count"].clone();
+        let sql = format!(
+            "select count() as rows, uniqExact({key}) as keys from {table} where tenant_id = '{tenant}'"
+        );
+        assert_eq!(rows.clickhouse(&sql).await[0], json!({"rows": wanted, "keys": wanted}), "{table}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f37_clickhouse_takes_the_rows_and_its_answer_is_lost() {
+    let mut installation = Installation::new().await;
+    let door = Proxy::to(&installation.servers.clickhouse_url).await;
+    let first = installation.start(OTHERS).await;
+    installation.settings.insert("CLICKHOUSE_URL".to_owned(), format!("http://{}", door.address()));
+    let mut projector = installation.start(PROJECTORS).await;
+    let word = word("deaf");
+    installation.model.add_scenarios(vec![road::looks(&word)]);
+    let workspace = installation.workspace(&first.url).await;
+    let rows = Rows::of(&installation).await;
+    workspace.talk(&word).await;
+    each_fact_once(&rows, &workspace).await;
+
+    for killed in [false, true] {
+        door.mute();
+        let (turn, _) = workspace.talk(&word).await;
+        let sql =
+            format!("select count() as rows from events where conversation_id = '{}'", turn.conversation);
+        until("rows whose answer is lost", async || {
+            (rows.clickhouse(&sql).await[0]["rows"] != 0).then_some(())
+        })
+        .await;
+        // The batches that are sent again have other edges.
+        workspace.talk(&word).await;
+        if killed {
+            projector.kill();
+        }
+        door.shut();
+        workspace.talk(&word).await;
+        door.open();
+        if killed {
+            projector = installation.start(PROJECTORS).await;
+        }
+        each_fact_once(&rows, &workspace).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f36_postgres_falls_silent_under_viewers_and_dropped_requests() {
+    let mut installation = Installation::new().await;
+    let database = installation.settings["DATABASE_URL"].clone();
+    let door = Proxy::to(&database).await;
+    let (user, rest) = database.split_once('@').unwrap();
+    let (_, name) = rest.split_once('/').unwrap();
+    installation.settings.insert("DATABASE_URL".to_owned(), format!("{user}@{}/{name}", door.address()));
+    let process = installation.start_with(ROLES, &[("OXAGEN_REQUEST_TIMEOUT", "8")]).await;
+    let word = word("silent");
+    installation.model.add_scenarios(vec![road::computes(&word)]);
+    let workspace = installation.workspace(&process.url).await;
+    let (turn, _, asked) = road::ask(&workspace, &word).await;
+    let viewers = (0..VIEWERS).map(|_| async {
+        let mut events = workspace.events(&turn.conversation).await;
+        events.until("turn-paused").await;
+        events
+    });
+    let viewers = join_all(viewers).await;
+
+    door.stall();
+    let path = format!("/v1/conversations/{}", turn.conversation);
+    let given_up =
+        (0..DROPPED).map(|_| tokio::time::timeout(Duration::from_millis(500), workspace.http.get(&path)));
+    assert!(join_all(given_up).await.iter().all(Result::is_err), "nobody can answer now");
+    // Those who wait are told in time, by everybody who would need the journal.
+    let waiting = (0..20).map(|_| workspace.http.get(&path));
+    for answer in join_all(waiting).await {
+        answer.problem(503, "unavailable");
+    }
+    door.open();
+
+    // Permits came back, and every viewer is where it was.
+    until("an answer", async || (workspace.http.get(&path).await.status == 200).then_some(())).await;
+    until("a decision", async || {
+        let answer = json!({"decision": "approve"});
+        let answer = workspace.resolve(asked["approvalId"].as_str().unwrap(), &answer).await;
+        (answer.status == 200).then_some(())
+    })
+    .await;
+    let ends = viewers.into_iter().map(|mut events: EventStream| async move {
+        let end = events.turn_end().await;
+        (end.name, events.ids())
+    });
+    let ends = join_all(ends).await;
+    let facts = workspace.facts(&turn.conversation).await;
+    for (name, ids) in ends {
+        assert_eq!(name, "turn-completed");
+        let seqs: Vec<_> = facts.iter().map(|fact| fact["seq"].as_u64().unwrap()).take(ids.len()).collect();
+        assert_eq!(ids, seqs, "each viewer saw each fact once");
+    }
+
+    // And once more when every session is cut.
+    let rows = Rows::of(&installation).await;
+    let sql = format!(
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = '{}' and pid <> pg_backend_pid()
+         and usename = 'oxagen'",
+        installation.name
+    );
+    rows.postgres(&sql).await;
+    let turn = until("a turn after all sessions were cut", async || {
+        let answer = workspace.http.post("/v1/turns", &json!({"text": word})).await;
+        (answer.status == 202).then_some(answer.json)
+    })
+    .await;
+    let conversation = turn["conversationId"].as_str().unwrap().to_owned();
+    let mut events = workspace.events(&conversation).await;
+    let asked: Value = events.until("approval-required").await.data;
+    until("its decision", async || {
+        let answer = json!({"decision": "approve"});
+        let answer = workspace.resolve(asked["approvalId"].as_str().unwrap(), &answer).await;
+        (answer.status == 200).then_some(())
+    })
+    .await;
+    assert_eq!(events.turn_end().await.name, "turn-completed");
+    road::one_of_each(&rows, &workspace.tenant, asked["callId"].as_str().unwrap(), "completed", 1).await;
+}

@@ -1,0 +1,56 @@
+//! Every point at which something can die, once each, on one installation with a process for each role.
+//!
+//! `cargo test --test kill -- relay nats` runs those whose names contain one of the words.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+use std::env;
+use std::panic::AssertUnwindSafe;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use futures::FutureExt;
+use oxagen_tests::kill::{Crew, POINTS, Point, run};
+
+fn main() -> ExitCode {
+    let words: Vec<_> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let chosen: Vec<_> = POINTS
+        .iter()
+        .filter(|point| words.is_empty() || words.iter().any(|word| point.name.contains(word)))
+        .collect();
+    if env::args().any(|word| word == "--list") {
+        chosen.iter().for_each(|point| println!("{}: test", point.name));
+        return ExitCode::SUCCESS;
+    }
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    // On this thread, for the processes end with the thread that started them.
+    if runtime.block_on(all(&chosen)) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+async fn all(points: &[&Point]) -> bool {
+    let begun = Instant::now();
+    let mut crew = Crew::new().await;
+    println!("\n{:<62} {:>8} {:>8}", "killed", "back s", "whole s");
+    let mut failed = Vec::new();
+    for point in points {
+        // The others run when it fails.
+        match AssertUnwindSafe(run(&mut crew, point)).catch_unwind().await {
+            Ok(report) => {
+                let (back, whole) = (report.back.as_secs_f64(), report.whole.as_secs_f64());
+                println!("{:<62} {back:>8.1} {whole:>8.1}", point.name);
+            }
+            Err(_) => {
+                println!("{:<62}   FAILED", point.name);
+                failed.push(point.name);
+            }
+        }
+    }
+    // The checker that users have, over everything that happened here.
+    let verified = AssertUnwindSafe(crew.installation.run(&["verify"])).catch_unwind().await;
+    match verified {
+        Ok(said) => println!("{}", said.lines().last().unwrap_or_default()),
+        Err(_) => failed.push("oxagen verify"),
+    }
+    println!("\n{} points, {} failed, {:.0} s\n", points.len(), failed.len(), begun.elapsed().as_secs_f64());
+    failed.is_empty()
+}
