@@ -133,13 +133,13 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Id<T> {
 }
 
 /// The `Idempotency-Key`, if the client sent one.
+#[derive(Clone, Default)]
 pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
 
-impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let Some(value) = parts.headers.get("idempotency-key") else {
+impl IdempotencyKey {
+    /// Reads the header. Every POST may carry it, so the door's guard reads it for all of them.
+    pub(crate) fn read(headers: &HeaderMap) -> Result<Self, Problem> {
+        let Some(value) = headers.get("idempotency-key") else {
             return Ok(Self(None));
         };
         let text = value.to_str().unwrap_or_default();
@@ -148,6 +148,14 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
             return Err(Problem::invalid("Idempotency-Key", expected));
         }
         Ok(Self(Some(text.to_owned())))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Ok(parts.extensions.get().cloned().unwrap_or_default())
     }
 }
 

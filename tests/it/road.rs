@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// What the agent's code prints.
 pub(crate) const PRINTED: &str = "counting\n42\n";
 /// The code itself.
-pub(crate) const CODE: &str = "print('counting', flush=True)\nprint(6 * 7)";
+pub(crate) const CODE: &str = "import time\nprint('counting', flush=True)\ntime.sleep(1)\nprint(6 * 7)";
 
 /// A conversation that has walked the road.
 pub(crate) struct Walked {
