@@ -32,6 +32,7 @@ async fn goes_on(workspace: &Workspace, turn: &Turn) {
     world.script(scenario(&word, vec![reply("Fine.", vec![])]));
     let next = workspace.say_in(&turn.conversation, &word).await;
     workspace.settled(&next, "completed").await;
+    crate::road::sound(&workspace.facts(&turn.conversation).await);
 }
 
 fn ends(events: &EventStream) -> Vec<(&str, &str)> {

@@ -1,4 +1,4 @@
-//! A door in front of a server, which can be shut: connections break and new ones get no answer.
+//! A door in front of a server, which can be shut: connections break and new ones are refused.
 
 use std::net::SocketAddr;
 
@@ -22,11 +22,7 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (open, state) = watch::channel(true);
-        let task = tokio::spawn(async move {
-            while let Ok((client, _)) = listener.accept().await {
-                tokio::spawn(pass(client, target.clone(), state.clone()));
-            }
-        });
+        let task = tokio::spawn(serve(listener, target, state));
         Self { address, open, task }
     }
 
@@ -35,7 +31,7 @@ impl Proxy {
         self.address.to_string()
     }
 
-    /// Breaks every connection; those who come now are turned away.
+    /// Breaks every connection; nobody listens any more.
     pub fn shut(&self) {
         self.open.send_replace(false);
     }
@@ -50,6 +46,27 @@ impl Drop for Proxy {
     fn drop(&mut self) {
         self.task.abort();
         self.open.send_replace(false);
+    }
+}
+
+async fn serve(mut listener: TcpListener, target: String, mut open: watch::Receiver<bool>) {
+    let (address, doors) = (listener.local_addr().unwrap(), open.clone());
+    loop {
+        let shut = loop {
+            tokio::select! {
+                accepted = listener.accept() => {
+                    if let Ok((client, _)) = accepted {
+                        tokio::spawn(pass(client, target.clone(), doors.clone()));
+                    }
+                }
+                shut = open.wait_for(|open| !open) => break shut.map(|_| ()),
+            }
+        };
+        drop(listener);
+        if shut.is_err() || open.wait_for(|open| *open).await.is_err() {
+            return;
+        }
+        listener = TcpListener::bind(address).await.unwrap();
     }
 }
 
