@@ -156,3 +156,6 @@ impl Transcript {
         told.unwrap_or_else(|| "This call has no result yet.".to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,7 @@ use tracing::{Span, warn};
 use uuid::Uuid;
 
 use crate::error::Problem;
+use crate::extract::IdempotencyKey;
 use crate::openapi::right_name;
 use crate::state::App;
 use crate::trace::RequestId;
@@ -46,6 +47,8 @@ pub(crate) async fn admit(
         return Err(refusal.into());
     }
     let slot = app.limiter().request(&caller)?;
+    let key = IdempotencyKey::read(request.headers())?;
+    request.extensions_mut().insert(key);
     request.extensions_mut().insert(caller);
     let response = next.run(request).await;
     drop(slot);

@@ -3,6 +3,7 @@
 use axum::routing::MethodRouter;
 use oxagen_domain::Right;
 use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
 
 use crate::state::App;
 
@@ -41,11 +42,11 @@ pub(crate) enum Guard {
 }
 
 /// A parameter in the query or a header.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Param {
     pub(crate) name: &'static str,
     pub(crate) is_header: bool,
-    pub(crate) schema: fn() -> Schema,
+    pub(crate) schema: Value,
     pub(crate) about: &'static str,
 }
 
@@ -64,11 +65,11 @@ pub(crate) struct SchemaSource {
 }
 
 /// An answer that is no refusal.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) about: &'static str,
-    pub(crate) content: Option<Content>,
+    pub(crate) contents: Vec<Content>,
 }
 
 /// One row.
@@ -108,20 +109,34 @@ impl Door {
 
     /// Takes a parameter after the `?`.
     pub(crate) fn query<T: JsonSchema>(mut self, name: &'static str, about: &'static str) -> Self {
-        self.params.push(Param { name, is_header: false, schema: inline::<T>, about });
+        self.params.push(Param { name, is_header: false, schema: inline::<T>(), about });
         self
     }
 
     /// Takes a header.
     pub(crate) fn header<T: JsonSchema>(mut self, name: &'static str, about: &'static str) -> Self {
-        self.params.push(Param { name, is_header: true, schema: inline::<T>, about });
+        self.params.push(Param { name, is_header: true, schema: inline::<T>(), about });
         self
     }
 
     /// Is a list: `{items, nextCursor?}`.
     pub(crate) fn paged(self) -> Self {
-        self.query::<u32>("limit", "Items on a page: 1 to 200, 50 unless told otherwise.")
-            .query::<String>("cursor", "`nextCursor` of the page before.")
+        let cursor = json!({"type": "string", "pattern": "^-?[0-9]+-[0-9a-f]{32}$"});
+        self.limited(200, "Items on a page, 50 unless told otherwise.").query_as(
+            "cursor",
+            cursor,
+            "`nextCursor` of the page before.",
+        )
+    }
+
+    /// Takes a limit from 1 to this.
+    pub(crate) fn limited(self, most: u32, about: &'static str) -> Self {
+        self.query_as("limit", json!({"type": "integer", "minimum": 1, "maximum": most}), about)
+    }
+
+    fn query_as(mut self, name: &'static str, schema: Value, about: &'static str) -> Self {
+        self.params.push(Param { name, is_header: false, schema, about });
+        self
     }
 
     /// Takes a JSON body.
@@ -145,19 +160,27 @@ impl Door {
     /// Answers with JSON.
     pub(crate) fn gives<T: JsonSchema>(mut self, status: u16, about: &'static str) -> Self {
         let content = Content { media: "application/json", schema: Some(source::<T>()) };
-        self.answers.push(Answer { status, about, content: Some(content) });
+        self.answers.push(Answer { status, about, contents: vec![content] });
         self
     }
 
     /// Answers with another kind of content.
     pub(crate) fn gives_media(mut self, status: u16, media: &'static str, about: &'static str) -> Self {
-        self.answers.push(Answer { status, about, content: Some(Content { media, schema: None }) });
+        self.answers.push(Answer { status, about, contents: vec![Content { media, schema: None }] });
+        self
+    }
+
+    /// The same answer may come as another kind of content.
+    pub(crate) fn or_media(mut self, media: &'static str) -> Self {
+        if let Some(answer) = self.answers.last_mut() {
+            answer.contents.push(Content { media, schema: None });
+        }
         self
     }
 
     /// Answers without content.
     pub(crate) fn gives_nothing(mut self, status: u16, about: &'static str) -> Self {
-        self.answers.push(Answer { status, about, content: None });
+        self.answers.push(Answer { status, about, contents: Vec::new() });
         self
     }
 
@@ -171,8 +194,8 @@ impl Door {
     }
 }
 
-fn inline<T: JsonSchema>() -> Schema {
-    T::json_schema(&mut schemars::SchemaGenerator::default())
+fn inline<T: JsonSchema>() -> Value {
+    T::json_schema(&mut schemars::SchemaGenerator::default()).to_value()
 }
 
 fn source<T: JsonSchema>() -> SchemaSource {

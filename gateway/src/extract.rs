@@ -1,17 +1,26 @@
 //! What a request says, taken apart with refusals that name the place: bodies, paths, queries and headers.
 
+use std::future::ready;
+use std::time::Duration;
+
+use axum::RequestExt;
 use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use bytes::BytesMut;
+use futures::StreamExt;
 use http::request::Parts;
 use http::{HeaderMap, header};
+use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
+use tokio::time::timeout;
 
 use crate::error::{INVALID_JSON, NOT_FOUND, Problem, TOO_LARGE, UNSUPPORTED_MEDIA_TYPE};
 
 /// Characters of an `Idempotency-Key` at most.
 const KEY_LIMIT: usize = 255;
+/// The longest time for which what is over a body's limit is read.
+const LINGER: Duration = Duration::from_secs(5);
 
 /// A JSON body.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -19,9 +28,9 @@ pub(crate) struct Body<T>(pub(crate) T);
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         must_be_json(request.headers())?;
-        let bytes = Bytes::from_request(request, state).await.map_err(unread)?;
+        let bytes = read(request).await?;
         parse(&bytes).map(Self)
     }
 }
@@ -32,9 +41,9 @@ pub(crate) struct MaybeBody<T>(pub(crate) T);
 impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeBody<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let typed = must_be_json(request.headers());
-        let bytes = Bytes::from_request(request, state).await.map_err(unread)?;
+        let bytes = read(request).await?;
         if bytes.is_empty() {
             return Ok(Self(T::default()));
         }
@@ -49,8 +58,8 @@ pub(crate) struct Raw(pub(crate) Bytes);
 impl<S: Send + Sync> FromRequest<S> for Raw {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        Bytes::from_request(request, state).await.map(Self).map_err(unread)
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        read(request).await.map(Self)
     }
 }
 
@@ -64,11 +73,31 @@ fn must_be_json(headers: &HeaderMap) -> Result<(), Problem> {
     Err(Problem::new(UNSUPPORTED_MEDIA_TYPE, text))
 }
 
-fn unread(rejection: BytesRejection) -> Problem {
-    if rejection.status().as_u16() == TOO_LARGE.status {
-        return Problem::new(TOO_LARGE, "the body is larger than the 10 MiB that a request may have");
+/// Reads a body to its end or its limit. What is over the limit is thrown away as it comes, for a while: a client that
+/// still writes would lose the connection and never see the refusal.
+async fn read(request: Request) -> Result<Bytes, Problem> {
+    let mut pieces = request.into_limited_body().into_data_stream();
+    let mut whole = BytesMut::new();
+    while let Some(piece) = pieces.next().await {
+        match piece {
+            Ok(piece) => whole.extend_from_slice(&piece),
+            Err(error) if is_over(&error) => {
+                let rest = pieces.take_while(|piece| ready(piece.as_ref().is_err_and(is_over)));
+                let _ = timeout(LINGER, rest.for_each(|_| ready(()))).await;
+                let text = "the body is larger than the 10 MiB that a request may have";
+                return Err(Problem::new(TOO_LARGE, text));
+            }
+            Err(error) => {
+                let text = format!("the body could not be read to its end: {error}");
+                return Err(Problem::new(INVALID_JSON, text));
+            }
+        }
     }
-    Problem::new(INVALID_JSON, format!("the body could not be read to its end: {}", rejection.body_text()))
+    Ok(whole.freeze())
+}
+
+fn is_over(error: &axum::Error) -> bool {
+    std::error::Error::source(error).is_some_and(|cause| cause.is::<LengthLimitError>())
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
@@ -133,13 +162,13 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Id<T> {
 }
 
 /// The `Idempotency-Key`, if the client sent one.
+#[derive(Clone, Default)]
 pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
 
-impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let Some(value) = parts.headers.get("idempotency-key") else {
+impl IdempotencyKey {
+    /// Reads the header. Every POST may carry it, so the door's guard reads it for all of them.
+    pub(crate) fn read(headers: &HeaderMap) -> Result<Self, Problem> {
+        let Some(value) = headers.get("idempotency-key") else {
             return Ok(Self(None));
         };
         let text = value.to_str().unwrap_or_default();
@@ -148,6 +177,14 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
             return Err(Problem::invalid("Idempotency-Key", expected));
         }
         Ok(Self(Some(text.to_owned())))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Ok(parts.extensions.get().cloned().unwrap_or_default())
     }
 }
 

@@ -81,7 +81,7 @@ fn operation(door: &Door, schemas: &mut Schemas) -> Operation {
             .parameter_in(place)
             .required(Required::False)
             .description(Some(param.about))
-            .schema(Some(schema::raw((param.schema)().to_value())));
+            .schema(Some(schema::raw(param.schema.clone())));
         built = built.parameter(parameter);
     }
     if door.method == Method::Post {
@@ -110,7 +110,7 @@ fn responses(door: &Door, schemas: &mut Schemas) -> utoipa::openapi::Responses {
     let mut all = ResponsesBuilder::new();
     for answer in &door.answers {
         let mut response = ResponseBuilder::new().description(answer.about);
-        if let Some(content) = &answer.content {
+        for content in &answer.contents {
             response = response.content(content.media, media(content, schemas));
         }
         all = all.response(answer.status.to_string(), response.build());

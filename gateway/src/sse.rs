@@ -36,6 +36,8 @@ pub(crate) struct Watch {
     pub(crate) cursor: Cursor,
     /// Go on when there is nothing more to say for now.
     pub(crate) follow: bool,
+    /// The conversation's version when the viewer came; until it is shown, there is more to say. 0 for a workspace.
+    pub(crate) version: u64,
 }
 
 /// Opens a stream. It watches only: whoever goes away changes nothing.

@@ -143,3 +143,25 @@ async fn several_approvals_of_a_step_are_answered_in_any_order() {
     let requests = world.installation.model.requests_with(&word);
     assert_eq!(requests.len(), 2, "the model goes on only when each call has its result");
 }
+
+/// F10: the answer comes before, with or right after the pause. No wake-up is lost.
+#[tokio::test]
+async fn f10_answered_at_the_very_moment_of_the_pause() {
+    let world = world();
+    let (workspace, word) = (world.workspace().await, word("moment"));
+    let replies = vec![reply("Now.", vec![code("print(1)")]), reply("Done.", vec![])];
+    world.script(scenario(&word, replies));
+    let races = (0..8).map(|_| async {
+        let turn = workspace.say(&word).await;
+        let mut events = workspace.events(&turn.conversation).await;
+        let asked = events.until("approval-required").await.data;
+        workspace
+            .resolve(asked["approvalId"].as_str().unwrap(), &json!({"decision": "deny"}))
+            .await
+            .expect(200);
+        let end = events.turn_end().await;
+        assert_eq!(end.name, "turn-completed", "{}", end.data);
+        crate::road::sound(&workspace.facts(&turn.conversation).await);
+    });
+    join_all(races).await;
+}

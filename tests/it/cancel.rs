@@ -42,6 +42,7 @@ async fn goes_on(workspace: &Workspace, turn: &Turn, events: &mut EventStream, c
     let end = events.turn_end().await;
     assert_eq!(end.name, "turn-completed", "{}", end.data);
     let view = workspace.settled(&next, "completed").await;
+    crate::road::sound(&workspace.facts(&turn.conversation).await);
     assert_eq!(view["messages"].as_array().unwrap().len(), 4);
     ends
 }

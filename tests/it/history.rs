@@ -4,6 +4,7 @@
 
 use futures::future::join_all;
 use oxagen_tests::{Rows, reply, scenario, until, word, world};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::road;
@@ -135,13 +136,35 @@ async fn the_program_replays_a_conversation_as_it_was() {
     workspace.settled(&turn, "completed").await;
     let facts = workspace.facts(&turn.conversation).await;
     let key = workspace.http.key.clone().unwrap();
-    let printed = world
-        .installation
-        .run_with(
-            &["replay", "--conversation", &turn.conversation],
-            &[("OXAGEN_URL", world.url()), ("OXAGEN_API_KEY", &key), ("RUST_LOG", "off")],
-        )
-        .await;
-    let lines: Vec<Value> = printed.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let own = [("OXAGEN_URL", world.url()), ("OXAGEN_API_KEY", key.as_str())];
+    let printed =
+        world.installation.run(&["replay", "--conversation", &turn.conversation], &own).await.done();
+    let lines: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines, facts);
+}
+
+/// F30: a hundred commands at once on one aggregate, half of them at each of two gateways.
+#[tokio::test]
+async fn f30_a_hundred_at_once_on_one_conversation_are_versions_one_to_n() {
+    let world = world();
+    let (workspace, word) = (world.workspace().await, word("hundred"));
+    world.script(scenario(&word, vec![reply("Yes.", vec![])]));
+    let (turn, _) = workspace.talk(&word).await;
+    let other = world.installation.start(&["gateway"]).await;
+    let gateways = [workspace.clone(), workspace.at(&other.url)];
+    let path = format!("/v1/conversations/{}", turn.conversation);
+    let renames = (0..100).map(|nth| {
+        let http = &gateways[nth % 2].http;
+        http.send(http.request(Method::PATCH, &path).json(&json!({"title": format!("title {nth}")})))
+    });
+    let statuses: Vec<_> = join_all(renames).await.into_iter().map(|answer| answer.status).collect();
+    assert!(statuses.iter().all(|status| matches!(status, 204 | 409)), "{statuses:?}");
+    let renamed = statuses.iter().filter(|status| **status == 204).count();
+    let facts = until("a fact for each rename", async || {
+        let facts = workspace.facts(&turn.conversation).await;
+        (facts.iter().filter(|fact| fact["type"] == "conversation.renamed").count() == renamed)
+            .then_some(facts)
+    })
+    .await;
+    road::sound(&facts);
 }

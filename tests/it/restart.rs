@@ -64,3 +64,34 @@ async fn f10_a_stop_by_sigterm_drains_and_loses_nothing() {
     workspace.approve(asked["approvalId"].as_str().unwrap()).await;
     workspace.settled(&turn, "completed").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f10_with_two_megabytes_of_history_it_goes_on_as_well() {
+    let installation = Installation::new().await;
+    let mut first = installation.start(ROLES).await;
+    let (long, last) = (word("long"), word("last"));
+    let answer = oxagen_scripted_model::Reply { chunk_size: 4096, ..oxagen_tests::reply("Noted.", vec![]) };
+    installation
+        .model
+        .add_scenarios(vec![oxagen_tests::scenario(&long, vec![answer]), road::computes(&last)]);
+    let workspace = installation.workspace(&first.url).await;
+    let text = format!("{long} {}", "history ".repeat(31_000));
+    let (turn, _) = workspace.talk(&text).await;
+    for _ in 1..8 {
+        let next = workspace.say_in(&turn.conversation, &text).await;
+        workspace.settled(&next, "completed").await;
+    }
+    let turn = workspace.say_in(&turn.conversation, &last).await;
+    let mut events = workspace.events(&turn.conversation).await;
+    let asked = events.until("approval-required").await.data;
+    events.until("turn-paused").await;
+    first.kill();
+
+    let second = installation.start(ROLES).await;
+    let workspace = workspace.at(&second.url);
+    workspace.approve(asked["approvalId"].as_str().unwrap()).await;
+    workspace.settled(&turn, "completed").await;
+    let request = installation.model.requests_with(&last).pop().unwrap();
+    assert!(request.body.to_string().len() > 1_900_000, "the model is told the whole history");
+    road::sound(&workspace.facts(&turn.conversation).await);
+}

@@ -1,5 +1,7 @@
 //! The whole road, walked by one conversation, and what each store must know of it afterwards.
 
+use std::collections::BTreeMap;
+
 use oxagen_scripted_model::Scenario;
 use oxagen_tests::{EventStream, Rows, Turn, Workspace, call, code, reply, scenario, until};
 use serde_json::{Value, json};
@@ -7,7 +9,7 @@ use serde_json::{Value, json};
 /// What the agent's code prints.
 pub(crate) const PRINTED: &str = "counting\n42\n";
 /// The code itself.
-pub(crate) const CODE: &str = "print('counting', flush=True)\nprint(6 * 7)";
+pub(crate) const CODE: &str = "import time\nprint('counting', flush=True)\ntime.sleep(1)\nprint(6 * 7)";
 
 /// A conversation that has walked the road.
 pub(crate) struct Walked {
@@ -47,7 +49,33 @@ pub(crate) async fn walk(workspace: &Workspace, text: &str) -> Walked {
     let end = events.turn_end().await;
     assert_eq!(end.name, "turn-completed", "{}", end.data);
     events.rest().await;
+    sound(&workspace.facts(&turn.conversation).await);
     Walked { turn, events, call, approval }
+}
+
+/// What must hold of any history: facts ascending, the versions of each aggregate 1, 2, 3 …, and one end for each call
+/// that was requested.
+pub(crate) fn sound(facts: &[Value]) {
+    let seqs: Vec<_> = facts.iter().map(|fact| fact["seq"].as_u64().unwrap()).collect();
+    assert!(seqs.is_sorted_by(|a, b| a < b), "{seqs:?}");
+    let mut versions = BTreeMap::<&str, u64>::new();
+    let mut ends = BTreeMap::<&str, u32>::new();
+    for fact in facts {
+        let id = fact["aggregateId"].as_str().unwrap();
+        let version = versions.entry(id).or_default();
+        *version += 1;
+        assert_eq!(fact["aggregateVersion"], *version, "{fact}");
+        match fact["type"].as_str().unwrap() {
+            "tool_call.requested" => drop(ends.insert(id, 0)),
+            "tool_call.completed"
+            | "tool_call.failed"
+            | "tool_call.cancelled"
+            | "tool_call.denied"
+            | "tool_call.in_doubt" => *ends.get_mut(id).unwrap() += 1,
+            _ => {}
+        }
+    }
+    assert!(ends.values().all(|ends| *ends == 1), "each call has one end: {ends:?}");
 }
 
 /// The one row in this store; fails saying which store has none, or another.

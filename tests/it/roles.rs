@@ -6,8 +6,9 @@ use serde_json::Value;
 use crate::road;
 
 struct Town {
-    installation: Installation,
     processes: Vec<(&'static str, [Process; 2])>,
+    // Dropped last: it clears away what the processes leave.
+    installation: Installation,
 }
 
 impl Town {
@@ -17,7 +18,7 @@ impl Town {
         for role in ROLES {
             processes.push((*role, [installation.start(&[role]).await, installation.start(&[role]).await]));
         }
-        Self { installation, processes }
+        Self { processes, installation }
     }
 
     fn of(&mut self, role: &str) -> &mut [Process; 2] {

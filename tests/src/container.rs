@@ -3,7 +3,14 @@
 use std::collections::HashMap;
 
 use bollard::Docker;
-use bollard::query_parameters::ListContainersOptions;
+use bollard::query_parameters::{ListContainersOptions, RemoveContainerOptions};
+use futures::StreamExt;
+use futures::stream;
+
+/// The label that names the installation a container belongs to: its cluster and its database.
+const INSTALLATION: &str = "oxagen.installation";
+/// Containers removed at a time.
+const AT_ONCE: usize = 8;
 
 /// The engine.
 #[derive(Debug)]
@@ -29,6 +36,20 @@ impl Containers {
     /// The containers that belong to this runner.
     pub async fn of_runner(&self, runner: &str) -> Vec<String> {
         self.list("label", &format!("oxagen.runner={runner}")).await
+    }
+
+    /// Removes the containers whose installation, `<cluster>/<database>`, is to go. Nobody minds one that is gone already.
+    pub(crate) async fn remove_of(&self, is_gone: impl Fn(&str) -> bool) {
+        let filters = HashMap::from([("label".to_owned(), vec![INSTALLATION.to_owned()])]);
+        let options = ListContainersOptions { all: true, filters: Some(filters), ..Default::default() };
+        let listed = self.docker.list_containers(Some(options)).await.unwrap_or_default();
+        let gone = listed.into_iter().filter(|container| {
+            let labels = container.labels.as_ref();
+            labels.and_then(|labels| labels.get(INSTALLATION)).is_some_and(|name| is_gone(name))
+        });
+        let force = || RemoveContainerOptions { force: true, ..Default::default() };
+        let remove = async |id: String| drop(self.docker.remove_container(&id, Some(force())).await);
+        stream::iter(gone.filter_map(|container| container.id)).for_each_concurrent(AT_ONCE, remove).await;
     }
 
     async fn list(&self, key: &str, value: &str) -> Vec<String> {

@@ -6,6 +6,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use oxagen_commands::{Commands, NewWorkspace};
@@ -13,7 +14,9 @@ use oxagen_domain::policy::PolicyDocument;
 use oxagen_journal::{Journal, JournalOptions};
 use oxagen_scripted_model::ScriptedModel;
 use sqlx::{Connection, Executor, PgConnection};
+use tokio::runtime::Builder;
 
+use crate::container::Containers;
 use crate::http::Http;
 use crate::process::{Process, command};
 use crate::servers::{Servers, with_database};
@@ -61,7 +64,7 @@ impl Installation {
         fs::create_dir_all(&folder).unwrap();
         let settings = settings(&servers, &name, &model.url());
         let made = Self { servers, name, admin_url, model, settings, folder, processes: AtomicU32::new(0) };
-        made.run(&["migrate"]).await;
+        made.run(&["migrate"], &[]).await.done();
         made
     }
 
@@ -70,22 +73,28 @@ impl Installation {
         self.start_with(roles, &[]).await
     }
 
-    /// Starts a process with these roles and settings of its own.
+    /// Starts a process with these roles and settings of its own, and waits until it is ready.
     pub async fn start_with(&self, roles: &[&str], own: &[(&str, &str)]) -> Process {
         let mut process = self.launch(free_port(), roles, own);
         process.ready().await;
         process
     }
 
+    /// Starts a process that may never be ready.
+    pub fn spawn(&self, roles: &[&str], own: &[(&str, &str)]) -> Process {
+        self.launch(free_port(), roles, own)
+    }
+
     /// Starts a process on this port; it may not be ready yet, and may never be.
     pub fn launch(&self, port: u16, roles: &[&str], own: &[(&str, &str)]) -> Process {
         let door = if roles.contains(&"gateway") { "OXAGEN_LISTEN" } else { "OXAGEN_ADMIN_LISTEN" };
-        let mut settings = self.settings.clone();
-        settings.insert(door.to_owned(), format!("127.0.0.1:{port}"));
-        settings.extend(own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let listen = format!("127.0.0.1:{port}");
+        let settings = self.settings_and(&[&[(door, listen.as_str())], own].concat());
         let arguments: Vec<_> = ["serve"].iter().chain(roles).copied().collect();
-        let mut process = Process::start(&settings, &arguments, self.log(&roles.join("+")));
-        process.url = format!("http://127.0.0.1:{port}");
+        let number = self.processes.fetch_add(1, Ordering::Relaxed);
+        let log = self.folder.join(format!("{number}-{}.log", roles.join("+")));
+        let mut process = Process::start(&settings, &arguments, log);
+        process.url = format!("http://{listen}");
         process
     }
 
@@ -110,27 +119,50 @@ impl Installation {
         Workspace { tenant: made.tenant_id.to_string(), id: made.workspace_id.to_string(), http }
     }
 
-    /// Runs `oxagen` with these arguments to its end; gives what it printed. It must succeed.
-    pub async fn run(&self, arguments: &[&str]) -> String {
-        self.run_with(arguments, &[]).await
-    }
-
-    /// The same with more settings.
-    pub async fn run_with(&self, arguments: &[&str], own: &[(&str, &str)]) -> String {
-        let log = self.log(arguments[0]);
-        let mut settings = self.settings.clone();
-        settings.extend(own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        let mut command = command(&settings, arguments, &log);
+    /// Runs `oxagen` with these arguments and more settings to its end.
+    pub async fn run(&self, arguments: &[&str], own: &[(&str, &str)]) -> Ran {
+        let mut command = command(&self.settings_and(own), arguments, &self.folder);
         // The model provider may run on this very thread.
-        let status = tokio::task::spawn_blocking(move || command.status()).await.unwrap().unwrap();
-        let printed = fs::read_to_string(&log).unwrap();
-        assert!(status.success(), "oxagen {}: {status}\n{printed}", arguments.join(" "));
-        printed
+        let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
-    fn log(&self, about: &str) -> PathBuf {
-        let number = self.processes.fetch_add(1, Ordering::Relaxed);
-        self.folder.join(format!("{number}-{about}.log"))
+    fn settings_and(&self, own: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let own = own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        self.settings.clone().into_iter().chain(own).collect()
+    }
+}
+
+impl Drop for Installation {
+    /// Its runners are gone or killed, and with them whoever would clear away their unused containers.
+    fn drop(&mut self) {
+        let (host, own) = (self.servers.docker_host.clone(), format!("/{}", self.name));
+        let removing = thread::spawn(move || {
+            let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(Containers::at(&host).remove_of(|name| name.ends_with(&own)));
+        });
+        let _ = removing.join();
+    }
+}
+
+/// What came of a command.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// Its exit code; none when it was killed.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: String,
+    /// What it said beside that.
+    pub stderr: String,
+}
+
+impl Ran {
+    /// What was printed by a command that must have succeeded.
+    #[track_caller]
+    pub fn done(self) -> String {
+        assert_eq!(self.code, Some(0), "{}{}", self.stderr, self.stdout);
+        self.stdout
     }
 }
 

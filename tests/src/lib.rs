@@ -24,7 +24,7 @@ mod world;
 pub use container::Containers;
 pub use events::{EventStream, SseEvent, names};
 pub use http::{Answer, Http};
-pub use installation::{Installation, ROLES};
+pub use installation::{Installation, ROLES, Ran};
 pub use process::Process;
 pub use proxy::Proxy;
 pub use rows::Rows;

@@ -31,8 +31,8 @@ pub(crate) fn program() -> PathBuf {
     program
 }
 
-/// A command with these settings and no other environment, its output in a file.
-pub(crate) fn command(settings: &BTreeMap<String, String>, arguments: &[&str], log: &Path) -> Command {
+/// A command with these settings and no other environment, in this folder.
+pub(crate) fn command(settings: &BTreeMap<String, String>, arguments: &[&str], folder: &Path) -> Command {
     let mut command = if Path::new(SETPRIV).is_file() {
         let mut command = Command::new(SETPRIV);
         command.args(["--pdeathsig", "KILL", "--"]).arg(program());
@@ -40,23 +40,22 @@ pub(crate) fn command(settings: &BTreeMap<String, String>, arguments: &[&str], l
     } else {
         Command::new(program())
     };
-    let output = File::create(log).unwrap();
     command
         .args(arguments)
         .env_clear()
         .envs(["PATH", "HOME", "TMPDIR"].into_iter().filter_map(|name| Some((name, env::var_os(name)?))))
         .envs(settings)
-        .current_dir(log.parent().unwrap())
-        .stdin(Stdio::null())
-        .stdout(output.try_clone().unwrap())
-        .stderr(output);
+        .current_dir(folder)
+        .stdin(Stdio::null());
     command
 }
 
 impl Process {
     /// Starts it; it may not be ready yet.
     pub(crate) fn start(settings: &BTreeMap<String, String>, arguments: &[&str], log: PathBuf) -> Self {
-        let child = command(settings, arguments, &log).spawn().unwrap();
+        let output = File::create(&log).unwrap();
+        let mut command = command(settings, arguments, log.parent().unwrap());
+        let child = command.stdout(output.try_clone().unwrap()).stderr(output).spawn().unwrap();
         Self { child, log, url: String::new() }
     }
 
@@ -73,6 +72,17 @@ impl Process {
         .await;
     }
 
+    /// Whether it still runs.
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Waits for its end.
+    pub async fn ended(&mut self) -> ExitStatus {
+        let what = format!("the end of the process; log {}", self.log.display());
+        until(&what, async || self.child.try_wait().unwrap()).await
+    }
+
     /// kill -9.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
@@ -85,16 +95,10 @@ impl Process {
         assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
     }
 
-    /// How it ended, if it has.
-    pub fn ended(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().unwrap()
-    }
-
     /// SIGTERM, then waits for its end.
     pub async fn stop(&mut self) -> ExitStatus {
         self.signal("TERM");
-        let what = format!("the end after SIGTERM; log {}", self.log.display());
-        until(&what, async || self.child.try_wait().unwrap()).await
+        self.ended().await
     }
 
     /// Its number among the system's processes.

@@ -36,18 +36,7 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (door, state) = watch::channel(Door::Open);
-        let task = tokio::spawn(async move {
-            while let Ok((client, _)) = listener.accept().await {
-                let (target, state) = (target.clone(), state.clone());
-                tokio::spawn(async move {
-                    if unix {
-                        pass(client, UnixStream::connect(target), state).await;
-                    } else {
-                        pass(client, TcpStream::connect(target), state).await;
-                    }
-                });
-            }
-        });
+        let task = tokio::spawn(serve(listener, (target, unix), state));
         Self { address, door, task }
     }
 
@@ -56,7 +45,7 @@ impl Proxy {
         self.address.to_string()
     }
 
-    /// Breaks every connection; those who come now are turned away.
+    /// Breaks every connection; nobody listens any more.
     pub fn shut(&self) {
         self.door.send_replace(Door::Shut);
     }
@@ -86,6 +75,33 @@ impl Drop for Proxy {
     fn drop(&mut self) {
         self.task.abort();
         self.door.send_replace(Door::Shut);
+    }
+}
+
+async fn serve(mut listener: TcpListener, (target, unix): (String, bool), mut door: watch::Receiver<Door>) {
+    let (address, doors) = (listener.local_addr().unwrap(), door.clone());
+    loop {
+        let shut = loop {
+            tokio::select! {
+                accepted = listener.accept() => {
+                    let Ok((client, _)) = accepted else { continue };
+                    let (target, door) = (target.clone(), doors.clone());
+                    tokio::spawn(async move {
+                        if unix {
+                            pass(client, UnixStream::connect(target), door).await;
+                        } else {
+                            pass(client, TcpStream::connect(target), door).await;
+                        }
+                    });
+                }
+                shut = door.wait_for(|door| *door == Door::Shut) => break shut.map(|_| ()),
+            }
+        };
+        drop(listener);
+        if shut.is_err() || door.wait_for(|door| *door != Door::Shut).await.is_err() {
+            return;
+        }
+        listener = TcpListener::bind(address).await.unwrap();
     }
 }
 

@@ -43,6 +43,11 @@ impl Rows {
             .unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 
+    /// A change past our code.
+    pub async fn execute(&self, sql: &str) {
+        sqlx::query(sql).execute(&self.postgres).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+
     /// Rows of a ClickHouse query as JSON objects.
     pub async fn clickhouse(&self, sql: &str) -> Vec<Value> {
         let (client, address) = &self.clickhouse;

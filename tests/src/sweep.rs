@@ -1,10 +1,12 @@
 //! Removes what earlier test runs have left on the servers.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use sqlx::{Connection, Executor, PgConnection};
 use uuid::Uuid;
 
+use crate::container::Containers;
 use crate::servers::Servers;
 
 /// What is younger may belong to a run that is still under way.
@@ -40,6 +42,7 @@ pub(crate) async fn old_installations(servers: &Servers) {
             .with_password(&servers.clickhouse_password);
         let _ = client.query(&format!("drop database if exists {name}")).execute().await;
     }
+    containers(servers, &mut admin).await;
     let nats = async_nats::connect(servers.nats_url.split(',').next().unwrap()).await.unwrap();
     let streams = async_nats::jetstream::new(nats);
     let mut names = streams.stream_names();
@@ -48,4 +51,22 @@ pub(crate) async fn old_installations(servers: &Servers) {
             let _ = streams.delete_stream(name).await;
         }
     }
+}
+
+/// The containers of installations on this cluster whose processes are gone: those that nobody is connected for.
+async fn containers(servers: &Servers, admin: &mut PgConnection) {
+    let cluster: i64 = sqlx::query_scalar("select system_identifier from pg_control_system()")
+        .fetch_one(&mut *admin)
+        .await
+        .unwrap();
+    let connected = "select distinct datname::text from pg_stat_activity where datname is not null";
+    let alive: BTreeSet<String> =
+        sqlx::query_scalar(connected).fetch_all(admin).await.unwrap().into_iter().collect();
+    let containers = Containers::at(&servers.docker_host);
+    let ours = format!("{cluster}/it_");
+    let is_gone = |name: &str| {
+        let database = name.split_once('/').map_or(name, |(_, database)| database);
+        name.starts_with(&ours) && !alive.contains(database)
+    };
+    containers.remove_of(is_gone).await;
 }

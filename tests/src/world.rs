@@ -55,7 +55,15 @@ impl World {
 
     /// A workspace of its own for a test.
     pub async fn workspace(&self) -> Workspace {
+        self.no_panic();
         self.installation.workspace(self.url()).await
+    }
+
+    /// A panic in a handler or a task is a defect, also where the test that caused it did not notice.
+    fn no_panic(&self) {
+        let log = self.process.log();
+        let line = log.lines().find(|line| line.contains("panicked at"));
+        assert!(line.is_none(), "the shared process panicked: {}", line.unwrap_or_default());
     }
 
     /// A workspace of its own with this policy.
@@ -66,10 +74,5 @@ impl World {
     /// Lets the model answer to one more word.
     pub fn script(&self, scenario: Scenario) {
         self.installation.model.add_scenarios(vec![scenario]);
-    }
-
-    /// What the process has written so far.
-    pub fn log(&self) -> String {
-        self.process.log()
     }
 }

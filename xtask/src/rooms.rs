@@ -80,6 +80,9 @@ fn differences(list: &List, found: &BTreeMap<String, Room>) -> Vec<String> {
             all.push(format!("{name} has no line: decide what it may use and add one"));
             continue;
         };
+        if listed.own.contains(list::ANYTHING) {
+            continue;
+        }
         let (has, may) = (room.edges(), listed.edges());
         all.extend(has.difference(&may).map(|edge| {
             format!("{name} may not use {edge}: use what its room offers, or change the list and say why in the commit")
@@ -124,6 +127,12 @@ mod tests {
         assert!(texts[1].starts_with("journal does not use domain any more"), "{texts:?}");
         let only = List::parse("walled:\ndomain:\n").unwrap();
         assert!(differences(&only, &found(&[], &[]))[0].starts_with("journal has no line"));
+    }
+
+    #[test]
+    fn a_crate_that_may_use_anything_is_not_asked() {
+        let list = List::parse("walled: sqlx\ndomain:\njournal: *\n").unwrap();
+        assert_eq!(differences(&list, &found(&["domain"], &["sqlx"])), Vec::<String>::new());
     }
 
     #[test]

@@ -27,8 +27,6 @@ pub struct Tier {
     pub risk_ceiling: Risk,
     /// The sandbox's limits; without them there is no sandbox.
     pub sandbox: Option<SandboxCeiling>,
-    /// Approvals that may be open at once in a workspace.
-    pub open_approvals: u32,
 }
 
 static TIERS: LazyLock<BTreeMap<String, Tier>> =

@@ -15,7 +15,7 @@ use super::shapes;
 use crate::caller::Who;
 use crate::door::{Door, Guard, Method};
 use crate::error::Problem;
-use crate::extract::{Body, IdempotencyKey};
+use crate::extract::Body;
 use crate::state::App;
 
 pub(super) fn doors() -> Vec<Door> {
@@ -57,7 +57,6 @@ async fn list(State(app): State<App>, Who(caller): Who) -> Result<Json<Paged<Age
 async fn publish(
     State(app): State<App>,
     Who(caller): Who,
-    IdempotencyKey(_): IdempotencyKey,
     Body(agent): Body<AgentToPublish>,
 ) -> Result<impl IntoResponse, Problem> {
     let AgentToPublish { agent_id, name, instructions } = agent;

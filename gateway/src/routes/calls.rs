@@ -10,11 +10,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use oxagen_commands::{Caller, RequestCall};
+use oxagen_domain::capability::catalog;
 use oxagen_domain::tool_call::ToolCall;
 use oxagen_domain::{CallId, Fact, Right, Scope};
 use oxagen_journal::FactFilter;
 use oxagen_projections::ToolCallRow;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
@@ -60,10 +61,15 @@ pub(super) fn doors() -> Vec<Door> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Call {
     /// A tool's name, as `GET /v1/tools` lists it.
+    #[schemars(schema_with = "tool_names")]
     capability: String,
     /// Its arguments.
     #[serde(default)]
     input: Map<String, Value>,
+}
+
+fn tool_names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string", "enum": catalog::tools().map(|tool| tool.name).collect::<Vec<_>>()})
 }
 
 async fn request(

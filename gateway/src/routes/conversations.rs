@@ -9,7 +9,7 @@ use axum::routing::{get, patch, post};
 use http::{HeaderMap, StatusCode};
 use oxagen_commands::Caller;
 use oxagen_domain::{Conversation, ConversationId, Right};
-use oxagen_journal::FactFilter;
+use oxagen_journal::{FactFilter, Loaded};
 use oxagen_projections::{ConversationRow, ConversationView, Paged};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -63,7 +63,7 @@ pub(super) fn doors() -> Vec<Door> {
             .about("conversation", "Pages through a conversation's facts, ascending.")
             .query::<u64>("after", "Facts after this `seq`.")
             .query::<String>("type", "Types with commas between; `tool_call.*` for all of an aggregate.")
-            .query::<u32>("limit", "Facts on a page: 1 to 1000, 100 unless told otherwise.")
+            .limited(events::LIMIT, "Facts on a page, 100 unless told otherwise.")
             .gives::<shapes::FactPage>(200, "A page."),
     ]
 }
@@ -134,10 +134,10 @@ async fn stream(
     Asked(following): Asked<Following>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    own(&app, &caller, id).await?;
+    let version = load(&app, &caller, id).await?.version;
     let cursor = Cursor::read(&headers, following.after.as_deref());
     let source = Source::Conversation(caller.scope, id);
-    let watch = Watch { source, style: Style::Events, cursor, follow: following.follow };
+    let watch = Watch { source, style: Style::Events, cursor, follow: following.follow, version };
     sse::open(&app, &caller, watch)
 }
 
@@ -154,10 +154,10 @@ async fn facts(
 
 /// The conversation as the journal has it, if it is the caller's workspace's.
 async fn own(app: &App, caller: &Caller, id: ConversationId) -> Result<Conversation, Problem> {
+    load(app, caller, id).await.map(|loaded| loaded.state)
+}
+
+async fn load(app: &App, caller: &Caller, id: ConversationId) -> Result<Loaded<Conversation>, Problem> {
     let loaded = app.journal().load::<Conversation>(&id.to_string()).await?;
-    if loaded.scope == Some(caller.scope) {
-        Ok(loaded.state)
-    } else {
-        Err(Problem::not_found("conversation"))
-    }
+    if loaded.scope == Some(caller.scope) { Ok(loaded) } else { Err(Problem::not_found("conversation")) }
 }

@@ -20,7 +20,7 @@ use crate::sse::{self, Cursor, Source, Style, Watch};
 use crate::state::App;
 
 /// Facts on a page at most.
-const LIMIT: u32 = 1000;
+pub(super) const LIMIT: u32 = 1000;
 
 pub(super) fn doors() -> Vec<Door> {
     let read = Guard::Needs(Right::Read);
@@ -30,12 +30,14 @@ pub(super) fn doors() -> Vec<Door> {
             .query::<u64>("after", "Facts after this `seq`; `cursor` is another name for it.")
             .query::<String>("type", "Types with commas between; `tool_call.*` for all of an aggregate.")
             .query::<uuid::Uuid>("conversation", "Facts of this conversation alone.")
-            .query::<u32>("limit", "Facts on a page: 1 to 1000, 100 unless told otherwise.")
+            .limited(LIMIT, "Facts on a page, 100 unless told otherwise.")
             .query::<bool>(
                 "follow",
                 "Go on with what happens: a fact a line (NDJSON), or server-sent events for who accepts them.",
             )
-            .gives::<shapes::FactPage>(200, "A page, ascending."),
+            .gives::<shapes::FactPage>(200, "A page, ascending; or facts without an end.")
+            .or_media("application/x-ndjson")
+            .or_media("text/event-stream"),
         Door::new(Method::Get, "/v1/workspaces/{id}/stream", "workspace.stream", read, get(stream))
             .about("history", "Follows all facts of the key's workspace. It goes on until the viewer leaves.")
             .query::<String>("after", "Go on after this `seq`; 0 or nothing for the beginning.")
@@ -103,7 +105,7 @@ async fn facts(
         Style::Lines => Cursor::After(asked.after()?),
     };
     let source = Source::Workspace(caller.scope, filter);
-    sse::open(&app, &caller, Watch { source, style, cursor, follow: true })
+    sse::open(&app, &caller, Watch { source, style, cursor, follow: true, version: 0 })
 }
 
 /// A page of facts, ascending.
@@ -138,7 +140,7 @@ async fn stream(
     }
     let cursor = Cursor::read(&headers, following.after.as_deref());
     let source = Source::Workspace(caller.scope, FactFilter::default());
-    sse::open(&app, &caller, Watch { source, style: Style::Events, cursor, follow: true })
+    sse::open(&app, &caller, Watch { source, style: Style::Events, cursor, follow: true, version: 0 })
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! API keys.
 
+use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::routing::{delete, get, post};
-use axum::{Json, http::HeaderValue};
-use http::{StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use oxagen_commands::NewKey;
 use oxagen_domain::{ApiKeyId, Right, Role, UserId};
 use oxagen_projections::{KeyRow, Paged};
@@ -15,7 +15,7 @@ use super::{Paging, shapes};
 use crate::caller::Who;
 use crate::door::{Door, Guard, Method};
 use crate::error::Problem;
-use crate::extract::{Asked, Body, Id, IdempotencyKey};
+use crate::extract::{Asked, Body, Id};
 use crate::state::App;
 
 pub(super) fn doors() -> Vec<Door> {
@@ -60,7 +60,6 @@ async fn list(
 async fn create(
     State(app): State<App>,
     Who(caller): Who,
-    IdempotencyKey(_): IdempotencyKey,
     Body(key): Body<KeyToMake>,
 ) -> Result<impl IntoResponse, Problem> {
     let KeyToMake { name, role, user_id } = key;

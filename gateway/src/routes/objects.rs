@@ -13,7 +13,7 @@ use super::shapes;
 use crate::caller::Who;
 use crate::door::{Door, Guard, Method};
 use crate::error::Problem;
-use crate::extract::{IdempotencyKey, Raw};
+use crate::extract::Raw;
 use crate::state::App;
 
 pub(super) fn doors() -> Vec<Door> {
@@ -21,7 +21,8 @@ pub(super) fn doors() -> Vec<Door> {
     vec![
         Door::new(Method::Get, "/v1/objects/{digest}", "object.read", read, get(fetch))
             .about("object", "Gives a kept body whole.")
-            .gives_media(200, "application/octet-stream", "The bytes; JSON is told as `application/json`."),
+            .gives_media(200, "application/octet-stream", "The bytes, as JSON if they are JSON.")
+            .or_media("application/json"),
         Door::new(Method::Post, "/v1/objects", "object.keep", Guard::Needs(Right::Act), post(keep))
             .about("object", "Keeps a body of at most 10 MiB under the SHA-256 of its bytes.")
             .takes_bytes()
@@ -51,7 +52,6 @@ async fn fetch(
 async fn keep(
     State(app): State<App>,
     Who(caller): Who,
-    IdempotencyKey(_): IdempotencyKey,
     Raw(bytes): Raw,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
     let digest = Digest::of(&bytes);

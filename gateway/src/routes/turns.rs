@@ -47,6 +47,7 @@ struct NewTurn {
     #[serde(default)]
     parent_message_id: Option<MessageId>,
     /// The message: at most 256 KiB.
+    #[schemars(length(min = 1, max = 262_144))]
     text: String,
     /// The agent; none for the workspace's own.
     #[serde(default)]

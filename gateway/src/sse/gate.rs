@@ -17,6 +17,8 @@ const HELD: usize = 512;
 pub(super) struct Gate {
     open: HashMap<TurnId, Seen>,
     ended: HashSet<TurnId>,
+    /// The attempt of each call that was seen to start.
+    attempts: HashMap<CallId, u32>,
     ended_calls: HashSet<CallId>,
     held: VecDeque<Arc<Frame>>,
 }
@@ -126,8 +128,9 @@ impl Gate {
                 self.ended_calls.extend(fact.aggregate_id.parse::<CallId>().ok());
             }
             // A later attempt withdraws what the one before has shown, and counts its bytes from 0.
-            ToolCallEvent::Started { .. } => {
+            ToolCallEvent::Started { attempt, .. } => {
                 let call = fact.aggregate_id.parse::<CallId>().ok();
+                self.attempts.extend(call.map(|call| (call, *attempt)));
                 if let Some(seen) = fact.turn_id.and_then(|turn| self.open.get_mut(&turn)) {
                     seen.shown.retain(|text, _| !matches!(text, Text::Output(id, _) if Some(*id) == call));
                 }
@@ -153,8 +156,15 @@ impl Gate {
             | FrameKind::ToolCallInputDelta { .. } => {
                 !seen.is_calling || (frame.step, frame.attempt) != (seen.step, seen.attempt)
             }
-            // A tool prints after the model's answer is a fact, until its call has ended.
-            FrameKind::ToolCallOutput { call_id, .. } => self.ended_calls.contains(call_id),
+            FrameKind::ToolCallOutput { call_id, .. } if self.ended_calls.contains(call_id) => true,
+            // An attempt's output follows its start, which withdraws what the one before has printed.
+            FrameKind::ToolCallOutput { call_id, .. } => {
+                let started = self.attempts.get(call_id).copied().unwrap_or_default();
+                if frame.attempt > started {
+                    return Verdict::Wait;
+                }
+                frame.attempt < started
+            }
         };
         if is_over { Verdict::Drop } else { Verdict::Show }
     }

@@ -6,11 +6,14 @@ use oxagen_domain::{Conversation, ConversationId, Entity, Event, Fact};
 pub(super) struct Talk {
     id: String,
     seen: Conversation,
+    version: u64,
+    expected: u64,
 }
 
 impl Talk {
-    pub(super) fn new(id: ConversationId) -> Self {
-        Self { id: id.to_string(), seen: Conversation::default() }
+    /// A conversation that had at least this version when the viewer came.
+    pub(super) fn new(id: ConversationId, expected: u64) -> Self {
+        Self { id: id.to_string(), seen: Conversation::default(), version: 0, expected }
     }
 
     /// Takes in a fact of the conversation.
@@ -20,12 +23,17 @@ impl Talk {
         }
         if let Ok(Some(Event::Conversation(event))) = fact.event() {
             Entity::evolve(&mut self.seen, event);
+            self.version = fact.aggregate_version;
         }
     }
 
-    /// Whether no turn runs and none waits. Between its start and its first message it only seems so.
+    /// Whether no turn runs and none waits. Before its first message, and before the message that a viewer has just
+    /// posted, it only seems so.
     pub(super) fn is_idle(&self) -> bool {
-        self.seen.head.is_some() && self.seen.open.is_none() && self.seen.queue.is_empty()
+        self.version >= self.expected
+            && self.seen.head.is_some()
+            && self.seen.open.is_none()
+            && self.seen.queue.is_empty()
     }
 
     /// The turn that runs.

@@ -56,7 +56,7 @@ pub(super) struct Viewer {
 impl Viewer {
     pub(super) fn new(app: App, watch: Watch, outlet: Outlet) -> Self {
         let talk = match &watch.source {
-            Source::Conversation(_, conversation) => Some(Talk::new(*conversation)),
+            Source::Conversation(_, conversation) => Some(Talk::new(*conversation, watch.version)),
             Source::Workspace(..) => None,
         };
         Self { app, watch, outlet, sent: 0, talk, gate: Gate::default(), step_at: None }

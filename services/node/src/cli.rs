@@ -85,7 +85,9 @@ pub(crate) enum Command {
     /// Show the settings in force, secrets masked
     Config,
     /// Print a completion script
-    #[command(after_help = "Examples:\n  source <(oxagen completion bash)\n  oxagen completion fish > ~/.config/fish/completions/oxagen.fish")]
+    #[command(
+        after_help = "Examples:\n  source <(oxagen completion bash)\n  oxagen completion fish > ~/.config/fish/completions/oxagen.fish"
+    )]
     Completion {
         /// For which shell
         shell: Shell,

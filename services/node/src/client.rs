@@ -52,7 +52,10 @@ impl Client {
         let base = Url::parse(&config.client.url).map_err(|error| bad(error.to_string()))?;
         let mut http = reqwest::Client::builder().connect_timeout(CONNECT).user_agent(crate::PROGRAM);
         // A proxy in the environment is for the world outside.
-        if base.host_str().is_some_and(|host| host == "localhost" || host == "[::1]" || host.starts_with("127.")) {
+        if base
+            .host_str()
+            .is_some_and(|host| host == "localhost" || host == "[::1]" || host.starts_with("127."))
+        {
             http = http.no_proxy();
         }
         let http = http.build().map_err(|error| Failure::Failed(format!("no HTTP client: {error}")))?;
@@ -60,14 +63,23 @@ impl Client {
     }
 
     /// Reads.
-    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, String)]) -> Result<T, Failure> {
+    pub(crate) async fn get<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        query: &[(&str, String)],
+    ) -> Result<T, Failure> {
         self.json(self.request(Method::GET, path, query).timeout(ANSWER)).await
     }
 
     /// Asks for something, once: a repeat of the same request by the network changes nothing.
-    pub(crate) async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Failure> {
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Failure> {
         let once = Uuid::now_v7().to_string();
-        let request = self.request(Method::POST, path, &[]).timeout(ANSWER).header("Idempotency-Key", once).json(body);
+        let request =
+            self.request(Method::POST, path, &[]).timeout(ANSWER).header("Idempotency-Key", once).json(body);
         self.json(request).await
     }
 
@@ -77,7 +89,12 @@ impl Client {
     }
 
     /// Opens a stream of events after `after`; without it, where the gateway begins by itself.
-    pub(crate) async fn stream(&self, path: &str, query: &[(&str, String)], after: Option<u64>) -> Result<Response, Failure> {
+    pub(crate) async fn stream(
+        &self,
+        path: &str,
+        query: &[(&str, String)],
+        after: Option<u64>,
+    ) -> Result<Response, Failure> {
         let mut request = self.request(Method::GET, path, query).header(ACCEPT, "text/event-stream");
         if let Some(after) = after {
             request = request.header("Last-Event-ID", after);
@@ -117,7 +134,10 @@ impl Client {
         let bytes = answer.bytes().await.unwrap_or_default();
         let problem = Problem::read(status.as_u16(), &bytes);
         if problem.is_bare() && (502..=504).contains(&status.as_u16()) {
-            return Err(Failure::Unreachable(format!("nothing serves {} ({status}): is Oxagen up?", self.address())));
+            return Err(Failure::Unreachable(format!(
+                "nothing serves {} ({status}): is Oxagen up?",
+                self.address()
+            )));
         }
         Err(Failure::Refused(Box::new(problem)))
     }

@@ -98,7 +98,6 @@ settings! {
         url: Option<String> = None,
         user: String = "neo4j".to_owned(),
         password: String = String::new(),
-        prefix: String = String::new(),
     }
     /// The model provider; times are seconds.
     Model {

@@ -78,7 +78,8 @@ impl Failure {
             Self::Interrupted if !as_json => None,
             Self::Refused(problem) if as_json => Some(problem.json().to_string()),
             _ if as_json => {
-                let error = json!({"title": self.title(), "detail": self.to_string(), "exitCode": self.number()});
+                let error =
+                    json!({"title": self.title(), "detail": self.to_string(), "exitCode": self.number()});
                 Some(Value::to_string(&error))
             }
             _ => Some(format!("oxagen: {self}")),

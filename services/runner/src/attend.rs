@@ -6,7 +6,7 @@ use oxagen_commands::{AdvanceTurn, CallStart, CommandError, Context};
 use oxagen_domain::tool_call::{Standing, ToolCall};
 use oxagen_domain::turn::{Next, Turn};
 use oxagen_domain::{Actor, ActorKind, CallId, Fact, RunnerId, TurnId};
-use tracing::info;
+use tracing::{Instrument, info, info_span};
 
 use crate::Shared;
 use crate::calls::{Running, Where};
@@ -58,7 +58,16 @@ impl Shared {
             info!(%turn, epoch, "took over a turn whose runner is gone");
         }
         let to = AdvanceTurn { context, turn, runner: self.options.id, epoch };
-        self.advance(&to, &spec, &stop.token).await?;
+        let scope = to.context.scope();
+        let span = info_span!(
+            "invoke_agent",
+            tenant = %scope.tenant,
+            workspace = %scope.workspace,
+            conversation = %spec.conversation_id,
+            %turn,
+            trace = to.context.traceparent(),
+        );
+        self.advance(&to, &spec, &stop.token).instrument(span).await?;
         Ok(Rest::Done)
     }
 

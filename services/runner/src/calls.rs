@@ -9,7 +9,7 @@ use oxagen_domain::tool_call::CallError;
 use oxagen_domain::{CallId, Digest};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
+use tracing::{Instrument, info, info_span, warn};
 
 use crate::Shared;
 use crate::live::Frames;
@@ -33,7 +33,8 @@ impl Shared {
         let Running { started, place, stop } = running;
         let (call, attempt) = (started.spec.call_id, started.attempt);
         let result = if Digest::of_canonical(&started.input) == started.spec.input_digest {
-            self.use_tool(&started, place.frames.as_ref(), &stop).await
+            let span = info_span!("execute_tool", %call, attempt, capability = %started.spec.capability);
+            self.use_tool(&started, place.frames.as_ref(), &stop).instrument(span).await
         } else {
             Err(error(
                 "input_changed",

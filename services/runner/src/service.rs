@@ -150,8 +150,7 @@ impl Shared {
 
 /// Attends to a message to its end, and says so to the stream.
 async fn take(shared: &Arc<Shared>, job: Job) {
-    let span =
-        tracing::info_span!("attend", seq = job.fact.seq, kind = %job.fact.kind, turn = ?job.fact.turn_id);
+    let span = tracing::info_span!("attend", seq = job.fact.seq, kind = %job.fact.kind);
     let attended = std::panic::AssertUnwindSafe(shared.attend(&job.fact)).catch_unwind();
     let rest = match job.while_working(attended.instrument(span.clone())).await {
         Ok(rest) => rest,

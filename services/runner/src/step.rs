@@ -11,6 +11,7 @@ use oxagen_domain::{Agent, CallId};
 use oxagen_model::{Arguments, Completion, ErrorCode, Message, ModelError, Request, ToolSpec};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, info_span};
 
 use crate::Shared;
 use crate::history::History;
@@ -37,7 +38,10 @@ impl Shared {
             step,
             attempt,
         });
-        match self.options.model.complete(&request, |delta| deltas.send(delta), stop).await {
+        let span = info_span!("chat", step, attempt, model = %request.model);
+        let asked =
+            self.options.model.complete(&request, |delta| deltas.send(delta), stop).instrument(span).await;
+        match asked {
             Ok(completion) => {
                 fail_point!("runner.answered", |_| std::process::abort());
                 commands.complete_step(to, answer(spec, step, completion, &request.model)).await

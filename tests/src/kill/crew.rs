@@ -87,7 +87,7 @@ impl Crew {
     /// Starts whoever is not there.
     pub async fn heal(&mut self) {
         for role in ROLES {
-            if self.members.get_mut(role).is_none_or(|process| process.ended().is_some()) {
+            if self.members.get_mut(role).is_none_or(|process| !process.is_running()) {
                 self.members.insert(role, self.installation.launch(self.ports[role], &[role], &[]));
             }
         }
@@ -105,7 +105,7 @@ impl Crew {
         let what = format!("{role} being ready, or dead already");
         until(&what, async || {
             let ready = http.try_get("/readyz").await.is_some_and(|answer| answer.status == 200);
-            (ready || process.ended().is_some()).then_some(())
+            (ready || !process.is_running()).then_some(())
         })
         .await;
         self.members.insert(role, process);
@@ -124,7 +124,7 @@ impl Crew {
         let what = format!(
             "the end of {role} at its place; is `oxagen` built with `--features oxagen-node/failpoints`?"
         );
-        until(&what, async || process.ended()).await;
+        until(&what, async || (!process.is_running()).then_some(())).await;
     }
 
     /// Starts the role's process again and waits until it is ready.

@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, bail, ensure};
 
+/// Stands in a line for every crate there is.
+pub(crate) const ANYTHING: &str = "*";
+
 /// What a crate uses, or may use.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Room {

@@ -54,10 +54,15 @@ fn frame(version: u64, step: u32, attempt: u32, offset: u64, text: &str) -> Arc<
     })
 }
 
-fn output(version: u64, offset: u64, text: &str) -> Arc<Frame> {
+fn started(version: u64, attempt: u32) -> Fact {
+    let payload = json!({"attempt": attempt, "runnerId": Uuid::nil(), "at": "2026-01-01T00:00:00Z"});
+    fact("tool_call.started", version, payload)
+}
+
+fn output(version: u64, attempt: u32, offset: u64, text: &str) -> Arc<Frame> {
     let call_id = CallId(Uuid::from_u128(8));
     let kind = FrameKind::ToolCallOutput { call_id, channel: Channel::Stdout, text: text.to_owned() };
-    Arc::new(Frame { kind, ..(*frame(version, 1, 1, offset, "")).clone() })
+    Arc::new(Frame { kind, ..(*frame(version, 1, attempt, offset, "")).clone() })
 }
 
 fn text(frame: Option<Arc<Frame>>) -> Option<String> {
@@ -99,7 +104,8 @@ fn a_tool_prints_until_its_call_has_ended() {
     let mut gate = Gate::default();
     gate.fact(&step(2, 1, 1));
     gate.fact(&answered(3, 1));
-    assert_eq!(text(gate.frame(output(3, 0, "tick"))).as_deref(), Some("tick"));
+    gate.fact(&started(3, 1));
+    assert_eq!(text(gate.frame(output(3, 1, 0, "tick"))).as_deref(), Some("tick"));
     let record = json!({
         "executionId": Uuid::nil(), "capability": "c", "toolVersionId": Uuid::nil(), "surface": "agent",
         "effect": "read", "riskLevel": "low", "status": "cancelled", "attempt": 1, "policyRule": "r",
@@ -107,7 +113,7 @@ fn a_tool_prints_until_its_call_has_ended() {
         "inputBytes": 0, "outputBytes": 0,
     });
     gate.fact(&fact("tool_call.cancelled", 4, json!({"reason": "x", "record": record})));
-    assert!(gate.frame(output(3, 4, "tock")).is_none());
+    assert!(gate.frame(output(3, 1, 4, "tock")).is_none());
 }
 
 #[test]
@@ -115,10 +121,15 @@ fn what_a_dead_runner_printed_is_withdrawn() {
     let mut gate = Gate::default();
     gate.fact(&step(2, 1, 1));
     gate.fact(&answered(3, 1));
-    assert!(gate.frame(output(3, 0, "tick")).is_some());
+    gate.fact(&started(3, 1));
+    assert!(gate.frame(output(3, 1, 0, "tick")).is_some());
     gate.fact(&fact("turn.taken_over", 4, json!({"runnerId": Uuid::nil(), "epoch": 2})));
-    assert!(gate.frame(output(3, 4, "tock")).is_none());
-    assert_eq!(text(gate.frame(output(4, 0, "tick"))).as_deref(), Some("tick"));
+    assert!(gate.frame(output(3, 1, 4, "tock")).is_none());
+    // The second attempt may print before a viewer knows of its start.
+    assert!(gate.frame(output(4, 2, 0, "tick")).is_none());
+    let shown = gate.fact(&started(5, 2)).pop();
+    assert_eq!(text(shown).as_deref(), Some("tick"));
+    assert!(gate.frame(output(4, 1, 4, "tock")).is_none());
 }
 
 #[test]

@@ -53,7 +53,12 @@ pub(crate) struct Follow {
 
 impl Client {
     /// Follows the events at `path` after `after`; `None` begins where the gateway does.
-    pub(crate) fn follow(&self, path: String, query: Vec<(&'static str, String)>, after: Option<u64>) -> Follow {
+    pub(crate) fn follow(
+        &self,
+        path: String,
+        query: Vec<(&'static str, String)>,
+        after: Option<u64>,
+    ) -> Follow {
         Follow { client: self.clone(), path, query, after, open: None, ready: VecDeque::new(), failures: 0 }
     }
 }

@@ -59,8 +59,11 @@ impl Problem {
 
     /// The refusal for programs, its exit code beside it.
     pub(crate) fn json(&self) -> Value {
-        let flaws: Vec<_> =
-            self.flaws.iter().map(|flaw| json!({"pointer": flaw.pointer, "expected": flaw.expected})).collect();
+        let flaws: Vec<_> = self
+            .flaws
+            .iter()
+            .map(|flaw| json!({"pointer": flaw.pointer, "expected": flaw.expected}))
+            .collect();
         let mut body = self.more.clone();
         let said = json!({"status": self.status, "title": self.title, "detail": self.detail, "code": self.code,
                           "type": self.page, "flaws": flaws});
@@ -76,12 +79,18 @@ impl fmt::Display for Problem {
         let title = if self.title.is_empty() { "It was refused" } else { &self.title };
         let code = if self.code.is_empty() { String::new() } else { format!(", {}", self.code) };
         write!(f, "{title} ({}{code})", self.status)?;
-        let told_by_flaw = self.flaws.len() == 1 && self.flaws.iter().any(|flaw| self.detail.contains(&flaw.expected));
+        let told_by_flaw =
+            self.flaws.len() == 1 && self.flaws.iter().any(|flaw| self.detail.contains(&flaw.expected));
         if !self.detail.is_empty() {
             write!(f, "\n  {}", self.detail)?;
         }
         for flaw in self.flaws.iter().filter(|_| !told_by_flaw) {
-            write!(f, "\n  {}: {}", if flaw.pointer.is_empty() { "/" } else { &flaw.pointer }, flaw.expected)?;
+            write!(
+                f,
+                "\n  {}: {}",
+                if flaw.pointer.is_empty() { "/" } else { &flaw.pointer },
+                flaw.expected
+            )?;
         }
         for (name, value) in self.more.iter().filter(|(name, _)| !SAID.contains(&name.as_str())) {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

@@ -19,7 +19,8 @@ pub(super) fn print(desk: &Desk) -> Result<(), Failure> {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        let source = if setting.source == "default" { String::new() } else { format!("  <- {}", setting.source) };
+        let source =
+            if setting.source == "default" { String::new() } else { format!("  <- {}", setting.source) };
         desk.out.line(format!("{:<width$}  {value}{source}", setting.key))?;
         desk.out.line(format!("{:<width$}    {}: {}", "", setting.env, setting.about))?;
     }

@@ -54,7 +54,9 @@ pub(super) async fn deadletters(desk: &Desk, letters: DeadLetters) -> Result<(),
     let commands = Parts::journal_only(config).await?;
     let journal = commands.journal();
     match letters {
-        DeadLetters::List { reader } => list(desk, &journal.dead_letters().list(reader.as_deref(), LIMIT).await?),
+        DeadLetters::List { reader } => {
+            list(desk, &journal.dead_letters().list(reader.as_deref(), LIMIT).await?)
+        }
         DeadLetters::Show(which) => show(desk, journal, &which).await,
         DeadLetters::Retry(which) => {
             let letter = find(journal, &which).await?;
@@ -78,7 +80,10 @@ fn list(desk: &Desk, letters: &[DeadLetter]) -> Result<(), Failure> {
             continue;
         }
         let (time, error) = (letter.last_at.format("%Y-%m-%d %H:%M:%SZ"), short(&letter.error, 120));
-        desk.out.line(format!("{:>8}  {:<22} {time}  {}x  {error}", letter.seq, letter.reader, letter.attempts))?;
+        desk.out.line(format!(
+            "{:>8}  {:<22} {time}  {}x  {error}",
+            letter.seq, letter.reader, letter.attempts
+        ))?;
     }
     if letters.is_empty() && !desk.out.is_json() {
         note("there are none");
@@ -114,6 +119,10 @@ fn done(desk: &Desk, which: &Letter, what: &str) -> Result<(), Failure> {
 
 impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
-        if error.is_transient() { Self::Unreachable(error.to_string()) } else { Self::Failed(error.to_string()) }
+        if error.is_transient() {
+            Self::Unreachable(error.to_string())
+        } else {
+            Self::Failed(error.to_string())
+        }
     }
 }

@@ -10,8 +10,10 @@ use crate::failure::Failure;
 
 /// `approve` and `deny`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  oxagen approve 0198b0c2-…\n  oxagen deny 0198b0c2-… --note \"not before Friday\"\n\n\
-    The note of a denial reaches the model word for word.")]
+#[command(
+    after_help = "Examples:\n  oxagen approve 0198b0c2-…\n  oxagen deny 0198b0c2-… --note \"not before Friday\"\n\n\
+    The note of a denial reaches the model word for word."
+)]
 pub(crate) struct Decide {
     /// The approval, as `oxagen turn` and GET /v1/approvals show it
     #[arg(value_name = "APPROVAL_ID")]

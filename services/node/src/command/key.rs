@@ -12,7 +12,9 @@ use crate::output::note;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Key {
     /// Make a key; its secret is shown this once
-    #[command(after_help = "Examples:\n  oxagen key create ci --role service\n  oxagen key create grace --role member --json")]
+    #[command(
+        after_help = "Examples:\n  oxagen key create ci --role service\n  oxagen key create grace --role member --json"
+    )]
     Create {
         /// A name for people
         name: String,
@@ -84,7 +86,8 @@ pub(super) async fn key(desk: &Desk, key: Key) -> Result<(), Failure> {
                     desk.out.value(&page)?;
                     continue;
                 }
-                let state = if page["revokedAt"].is_string() || page["revoked"] == true { "revoked" } else { "" };
+                let state =
+                    if page["revokedAt"].is_string() || page["revoked"] == true { "revoked" } else { "" };
                 let (id, role, name) = (text(&page, "keyId"), text(&page, "role"), text(&page, "name"));
                 desk.out.line(format!("{id}  {role:<8} {name}  {state}").trim_end())?;
             }

@@ -23,8 +23,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `migrate`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  oxagen migrate\n  oxagen migrate --adopt     after the journal was copied here from another \
-    Postgres cluster\n\nIt may be run at any time, and again: what is up to date is left alone. A store whose address is not set is left out.")]
+#[command(
+    after_help = "Examples:\n  oxagen migrate\n  oxagen migrate --adopt     after the journal was copied here from another \
+    Postgres cluster\n\nIt may be run at any time, and again: what is up to date is left alone. A store whose address is not set is left out."
+)]
 pub(crate) struct Migrate {
     /// Take over a journal that was written on another Postgres cluster; stop every other process first
     #[arg(long)]
@@ -41,8 +43,10 @@ pub(super) async fn migrate(desk: &Desk, migrate: &Migrate) -> Result<(), Failur
 /// Brings every store up to this version.
 pub(super) async fn all(config: &Config, adopt: bool, out: Output) -> Result<(), Failure> {
     for (name, url) in databases(config)? {
-        let target = PostgresTarget { url: url.to_owned(), admin_url: config.postgres.admin_url.clone(), adopt };
-        let report = store(&Server::new("Postgres", url, "DATABASE_URL"), || migrations::postgres(&target)).await?;
+        let target =
+            PostgresTarget { url: url.to_owned(), admin_url: config.postgres.admin_url.clone(), adopt };
+        let report =
+            store(&Server::new("Postgres", url, "DATABASE_URL"), || migrations::postgres(&target)).await?;
         tell(out, name, report)?;
     }
     match &config.clickhouse.url {
@@ -50,7 +54,11 @@ pub(super) async fn all(config: &Config, adopt: bool, out: Output) -> Result<(),
         Some(url) => {
             let at = &config.clickhouse;
             let migrated = || migrations::clickhouse(url, &at.user, &at.password, &at.database);
-            tell(out, "ClickHouse", store(&Server::new("ClickHouse", url, "CLICKHOUSE_URL"), migrated).await?)?;
+            tell(
+                out,
+                "ClickHouse",
+                store(&Server::new("ClickHouse", url, "CLICKHOUSE_URL"), migrated).await?,
+            )?;
         }
     }
     match &config.neo4j.url {
@@ -97,7 +105,8 @@ async fn bounded<T>(what: &str, work: impl Future<Output = Result<T, Failure>>) 
 
 async fn streams(config: &Config) -> Result<(), Failure> {
     let url = serve::journal_url(config)?.to_owned();
-    let journal = Journal::connect(&JournalOptions { url, max_connections: 1, acquire_timeout: PATIENCE }).await?;
+    let journal =
+        Journal::connect(&JournalOptions { url, max_connections: 1, acquire_timeout: PATIENCE }).await?;
     let bus = serve::bus(config).await?;
     Ok(topology::apply(&bus, journal.head().await?, serve::streams(&config.nats)).await?)
 }

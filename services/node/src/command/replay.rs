@@ -33,7 +33,13 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Replay {
     /// Begin after this seq
-    #[arg(long, value_name = "SEQ", conflicts_with = "since", default_value_t = 0, hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "SEQ",
+        conflicts_with = "since",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
     after: u64,
     /// Begin with facts of that time: RFC 3339, or 90s, 15m, 2h, 7d ago
     #[arg(long, value_name = "TIME", value_parser = since)]
@@ -59,7 +65,13 @@ pub(crate) struct Replay {
 pub(super) async fn replay(desk: &Desk, replay: Replay) -> Result<(), Failure> {
     let client = desk.client()?;
     let printed = async {
-        let mut player = Player { out: desk.out, since: replay.since, until: replay.until, speed: replay.speed, last: None };
+        let mut player = Player {
+            out: desk.out,
+            since: replay.since,
+            until: replay.until,
+            speed: replay.speed,
+            last: None,
+        };
         player.play(&client, replay).await
     };
     tokio::select! {
@@ -109,7 +121,9 @@ impl Player {
         loop {
             let seen = follow.next().await?;
             match seen.name.as_str() {
-                "gap" if seen.text("reason") == "slow_reader" => follow.seek(follow.cursor().unwrap_or(after)),
+                "gap" if seen.text("reason") == "slow_reader" => {
+                    follow.seek(follow.cursor().unwrap_or(after))
+                }
                 "gap" => return Err(Failure::NotFound(format!("there is no fact {after} in this history"))),
                 "error" => return Err(Failure::Failed(format!("the stream broke: {}", seen.text("detail")))),
                 _ => {
@@ -149,7 +163,9 @@ fn pause(original: TimeDelta, speed: f64) -> Duration {
 
 fn speed(text: &str) -> Result<f64, String> {
     let speed = text.trim_end_matches('x').parse::<f64>().ok();
-    speed.filter(|speed| (0.001..=1_000_000.0).contains(speed)).ok_or_else(|| "expected a number such as 2 or 0.5".to_owned())
+    speed
+        .filter(|speed| (0.001..=1_000_000.0).contains(speed))
+        .ok_or_else(|| "expected a number such as 2 or 0.5".to_owned())
 }
 
 #[cfg(test)]

@@ -34,8 +34,10 @@ pub(crate) struct Serve {
 
 /// `dev`.
 #[derive(Debug, Args)]
-#[command(after_help = "It migrates the stores, makes a workspace if there is none, and runs every role in this process.\n\
-    The servers must be there: `make up` starts them, `oxagen config` says where they are looked for.")]
+#[command(
+    after_help = "It migrates the stores, makes a workspace if there is none, and runs every role in this process.\n\
+    The servers must be there: `make up` starts them, `oxagen config` says where they are looked for."
+)]
 pub(crate) struct Dev {
     /// Where the gateway listens [OXAGEN_LISTEN]
     #[arg(long, value_name = "HOST:PORT")]
@@ -72,7 +74,8 @@ async fn first_workspace(config: &Config) -> Result<(), Failure> {
     if commands.journal().head().await? > 0 {
         return Ok(());
     }
-    let policy = PolicyDocument { enabled: ["agent.code.execute".to_owned()].into(), ..PolicyDocument::default() };
+    let policy =
+        PolicyDocument { enabled: ["agent.code.execute".to_owned()].into(), ..PolicyDocument::default() };
     let request = NewWorkspace { name: "workspace".to_owned(), tenant_id: None, policy };
     let made = commands.create_workspace(request).await?;
     note("A workspace was made. The key of its owner is shown this once:\n");
@@ -87,7 +90,9 @@ fn with_listen(desk: &Desk, listen: Option<String>) -> Result<Config, Failure> {
     if let Some(listen) = listen {
         let port = listen.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
         if port.is_none() {
-            return Err(Failure::Usage(format!("--listen {listen}: expected host:port, such as 127.0.0.1:15390")));
+            return Err(Failure::Usage(format!(
+                "--listen {listen}: expected host:port, such as 127.0.0.1:15390"
+            )));
         }
         config.gateway.listen = listen;
     }

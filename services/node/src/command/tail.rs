@@ -42,7 +42,9 @@ pub(super) async fn tail(desk: &Desk, tail: Tail) -> Result<(), Failure> {
             pressed = tokio::signal::ctrl_c() => return pressed.map_err(Into::into),
         };
         match seen.name.as_str() {
-            "caught-up" if !desk.out.is_json() && io::stderr().is_terminal() => note("following; Ctrl-C stops"),
+            "caught-up" if !desk.out.is_json() && io::stderr().is_terminal() => {
+                note("following; Ctrl-C stops")
+            }
             "caught-up" => {}
             "gap" if seen.text("reason") == "slow_reader" => follow.seek(follow.cursor().unwrap_or(after)),
             "gap" => return Err(Failure::NotFound(format!("there is no fact {after} in this history"))),
@@ -59,7 +61,8 @@ pub(super) async fn tail(desk: &Desk, tail: Tail) -> Result<(), Failure> {
 fn line(fact: &Fact) -> String {
     let time = fact.occurred_at.with_timezone(&chrono::Local).format("%H:%M:%S%.3f");
     let what: Vec<_> = fields(&fact.payload).collect();
-    let text = format!("{:>7}  {time}  {:<24} {}  {}", fact.seq, fact.kind, fact.aggregate_id, what.join(" "));
+    let text =
+        format!("{:>7}  {time}  {:<24} {}  {}", fact.seq, fact.kind, fact.aggregate_id, what.join(" "));
     short_end(&text)
 }
 

@@ -149,7 +149,11 @@ impl Session {
             "turn-failed" => {
                 let error = seen.field("error");
                 let (code, message) = (error["code"].as_str(), error["message"].as_str());
-                let text = format!("the turn failed ({}): {}", code.unwrap_or("?"), message.unwrap_or("no reason given"));
+                let text = format!(
+                    "the turn failed ({}): {}",
+                    code.unwrap_or("?"),
+                    message.unwrap_or("no reason given")
+                );
                 return Ok(Some(Err(Failure::Failed(text))));
             }
             "turn-cancelled" if self.cancelled => {
@@ -182,13 +186,17 @@ impl Session {
     async fn ask(&mut self, seen: &Seen) -> Result<(), Failure> {
         let Ok(approval) = seen.text("approvalId").parse() else { return Ok(()) };
         if self.yes {
-            note(dim("approved by --yes"));
+            if !self.screen.is_json() {
+                note(dim("approved by --yes"));
+            }
             return self.resolve(Answered { approval, decision: Decision::Approve, note: None }).await;
         }
         if self.questions.ask(approval) {
             return Ok(());
         }
-        note(format!("  it waits: oxagen approve {approval}\n        or: oxagen deny {approval} --note \"…\""));
+        note(format!(
+            "  it waits: oxagen approve {approval}\n        or: oxagen deny {approval} --note \"…\""
+        ));
         Ok(())
     }
 

@@ -27,7 +27,9 @@ fn one(address: &str) -> String {
         },
         None => authority.to_owned(),
     };
-    let query = query.map_or_else(String::new, |query| format!("?{}", query.split('&').map(parameter).collect::<Vec<_>>().join("&")));
+    let query = query.map_or_else(String::new, |query| {
+        format!("?{}", query.split('&').map(parameter).collect::<Vec<_>>().join("&"))
+    });
     format!("{scheme}://{authority}{path}{query}")
 }
 

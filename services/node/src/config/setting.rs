@@ -75,7 +75,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
     setting("postgres.journal_connections", "OXAGEN_JOURNAL_CONNECTIONS", number(2, 1_000), "size of the journal's pool"),
     setting("postgres.query_connections", "OXAGEN_QUERY_CONNECTIONS", number(1, 1_000), "size of the read models' pool"),
     setting("nats.url", "NATS_URL", NATS, "NATS; commas between the nodes of a cluster"),
-    setting("nats.prefix", "OXAGEN_NATS_PREFIX", Kind::Text, "goes before every stream and subject, to share a server"),
+    setting("nats.prefix", "OXAGEN_NATS_PREFIX", Kind::Text, "names this installation where it shares NATS, Neo4j or Docker with others"),
     setting("nats.replicas", "OXAGEN_NATS_REPLICAS", number(1, 5), "copies of each stream"),
     setting("nats.live_in_memory", "OXAGEN_NATS_LIVE_IN_MEMORY", Kind::Switch, "whether live frames skip the disk"),
     setting("clickhouse.url", "CLICKHOUSE_URL", HTTP, "ClickHouse's HTTP interface"),
@@ -85,7 +85,6 @@ pub(crate) static SETTINGS: &[Setting] = &[
     setting("neo4j.url", "NEO4J_URL", BOLT, "Neo4j's Bolt interface"),
     setting("neo4j.user", "NEO4J_USER", Kind::Text, "its user"),
     setting("neo4j.password", "NEO4J_PASSWORD", Kind::Secret, "that user's password"),
-    setting("neo4j.prefix", "OXAGEN_NEO4J_PREFIX", Kind::Text, "goes before our cursor's name, to share a server"),
     setting("model.url", "OXAGEN_MODEL_URL", HTTP, "the model provider: the address above /chat/completions"),
     setting("model.api_key", "OXAGEN_MODEL_API_KEY", Kind::Secret, "the provider's key, if it wants one"),
     setting("model.name", "OXAGEN_MODEL", Kind::Text, "the model of turns that name none"),
@@ -141,7 +140,9 @@ impl Kind {
                 (many || !text.contains(',')) && parts.all(|part| is_address(part, schemes))
             }),
             Self::Listen => value.as_str().is_some_and(is_listen),
-            Self::List => value.as_array().is_some_and(|items| items.iter().all(|item| item.as_str().is_some())),
+            Self::List => {
+                value.as_array().is_some_and(|items| items.iter().all(|item| item.as_str().is_some()))
+            }
             Self::Number { least, most } => {
                 whole(value).is_some_and(|number| (u128::from(least)..=u128::from(most)).contains(&number))
             }

@@ -47,7 +47,11 @@ impl Sources {
             let setting = Setting::by_env(name);
             if setting.is_none() && name.starts_with("OXAGEN_") && !NO_SETTINGS.contains(&name.as_str()) {
                 let near = near(name, SETTINGS.iter().map(|setting| setting.env));
-                return Err(ConfigError::Unknown { place: "environment".to_owned(), name: name.clone(), near });
+                return Err(ConfigError::Unknown {
+                    place: "environment".to_owned(),
+                    name: name.clone(),
+                    near,
+                });
             }
             // An empty variable is how scripts leave one out.
             if let Some(setting) = setting.filter(|_| !text.is_empty()) {
@@ -62,7 +66,8 @@ impl Sources {
     }
 
     fn file(&self) -> Result<Option<PathBuf>, ConfigError> {
-        let variable = self.environment.iter().find(|(name, value)| name == "OXAGEN_CONFIG" && !value.is_empty());
+        let variable =
+            self.environment.iter().find(|(name, value)| name == "OXAGEN_CONFIG" && !value.is_empty());
         let named = self.file.clone().or_else(|| variable.map(|(_, path)| PathBuf::from(path)));
         let Some(path) = named else { return Ok(Some(PathBuf::from(FILE)).filter(|path| path.is_file())) };
         if path.is_file() {
@@ -99,11 +104,14 @@ fn checked(figment: Figment) -> Result<Configured, ConfigError> {
             let file = metadata.and_then(|data| data.source.as_ref());
             let (place, name) = match (file, metadata) {
                 (Some(file), _) => (file.to_string(), format!("`{}`", setting.key)),
-                (None, Some(data)) if data.name == setting.env => ("environment".to_owned(), setting.env.to_owned()),
+                (None, Some(data)) if data.name == setting.env => {
+                    ("environment".to_owned(), setting.env.to_owned())
+                }
                 (None, Some(data)) => (data.name.to_string(), "the value".to_owned()),
                 (None, None) => ("configuration".to_owned(), setting.key.to_owned()),
             };
-            let (found, expected) = (super::show::masked(setting, &value).to_string(), setting.kind.expected());
+            let (found, expected) =
+                (super::show::masked(setting, &value).to_string(), setting.kind.expected());
             return Err(ConfigError::Value { place, name, found, expected });
         }
     }
@@ -119,7 +127,8 @@ fn known_keys(file: &std::path::Path) -> Result<(), ConfigError> {
     let path = file.display().to_string();
     let bad = |cause: String| ConfigError::File { path: path.clone(), cause };
     let text = std::fs::read_to_string(file).map_err(|error| bad(error.to_string()))?;
-    let table: toml::Table = toml::from_str(&text).map_err(|error| bad(error.to_string().trim().to_owned()))?;
+    let table: toml::Table =
+        toml::from_str(&text).map_err(|error| bad(error.to_string().trim().to_owned()))?;
     for (name, value) in &table {
         let Some(inner) = value.as_table() else { return Err(unknown_key(&path, name)) };
         let keys = inner.keys().map(|key| format!("{name}.{key}"));
@@ -142,6 +151,8 @@ fn unknown_key(place: &str, key: &str) -> ConfigError {
 
 /// `, did you mean …?`, if some name is near enough.
 fn near(name: &str, names: impl Iterator<Item = &'static str>) -> String {
-    let best = names.map(|other| (strsim::jaro_winkler(name, other), other)).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.filter(|(score, _)| *score > 0.85).map_or_else(String::new, |(_, other)| format!(", did you mean `{other}`?"))
+    let best =
+        names.map(|other| (strsim::jaro_winkler(name, other), other)).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.filter(|(score, _)| *score > 0.85)
+        .map_or_else(String::new, |(_, other)| format!(", did you mean `{other}`?"))
 }

@@ -84,7 +84,8 @@ fn a_wrong_value_is_refused_with_what_was_expected() {
 
 #[test]
 fn a_number_in_a_text_setting_stays_a_text() {
-    let config = sources(&[("CLICKHOUSE_PASSWORD", "0123"), ("OXAGEN_MODEL", "4")], &[]).load().unwrap().config;
+    let config =
+        sources(&[("CLICKHOUSE_PASSWORD", "0123"), ("OXAGEN_MODEL", "4")], &[]).load().unwrap().config;
     assert_eq!((config.clickhouse.password.as_str(), config.model.name.as_deref()), ("0123", Some("4")));
 }
 

@@ -30,7 +30,9 @@ struct OfRole {
 /// When the address cannot be listened on.
 pub(super) async fn start(listen: &str, board: Board) -> Result<(), Failure> {
     let listener = TcpListener::bind(listen).await.map_err(|error| {
-        Failure::Failed(format!("cannot listen on {listen}: {error}; set OXAGEN_ADMIN_LISTEN to a free address"))
+        Failure::Failed(format!(
+            "cannot listen on {listen}: {error}; set OXAGEN_ADMIN_LISTEN to a free address"
+        ))
     })?;
     info!(listen, "health and metrics");
     let router = Router::new()

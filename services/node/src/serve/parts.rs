@@ -74,7 +74,10 @@ pub(crate) fn journal_url(config: &Config) -> Result<&str, ConfigError> {
 
 async fn check_versions(config: &Config) -> Result<(), Failure> {
     let (journal, views) = (journal_url(config)?, need(config.postgres.url.as_ref(), "postgres.url")?);
-    for (what, url, setting) in [("the journal (Postgres)", journal, "OXAGEN_JOURNAL_URL or DATABASE_URL"), ("the read models (Postgres)", views, "DATABASE_URL")] {
+    for (what, url, setting) in [
+        ("the journal (Postgres)", journal, "OXAGEN_JOURNAL_URL or DATABASE_URL"),
+        ("the read models (Postgres)", views, "DATABASE_URL"),
+    ] {
         let server = Server::new(what, url, setting);
         server.until_it_answers(|| async { Ok(migrations::check(url).await?) }).await?;
     }
@@ -111,7 +114,9 @@ pub(crate) async fn bus(config: &Config) -> Result<Bus, Failure> {
     server
         .until_it_answers(|| async {
             let bus = oxagen_jetstream::connect(&options).await?;
-            bus.ping().await.map_err(|error| Trouble::Passing(format!("{error} (is JetStream enabled there?)")))?;
+            bus.ping()
+                .await
+                .map_err(|error| Trouble::Passing(format!("{error} (is JetStream enabled there?)")))?;
             Ok(bus)
         })
         .await

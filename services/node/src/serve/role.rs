@@ -83,7 +83,12 @@ impl Role {
     ///
     /// # Errors
     /// What no waiting mends.
-    pub(crate) async fn run(self, parts: Parts, board: Board, stop: CancellationToken) -> Result<(), Failure> {
+    pub(crate) async fn run(
+        self,
+        parts: Parts,
+        board: Board,
+        stop: CancellationToken,
+    ) -> Result<(), Failure> {
         let config = &parts.config;
         match self {
             Self::Gateway => gateway(&parts, &board, stop).await,
@@ -104,7 +109,9 @@ impl Role {
                 Ok(())
             }
             Self::Runner => runner::run(&parts, &board, stop).await,
-            Self::ProjectorPostgres => self.project(stores::postgres(config)?, Duration::ZERO, (parts, board, stop)).await,
+            Self::ProjectorPostgres => {
+                self.project(stores::postgres(config)?, Duration::ZERO, (parts, board, stop)).await
+            }
             Self::ProjectorClickhouse => {
                 let url = need(config.clickhouse.url.as_ref(), "clickhouse.url")?;
                 let server = Server::new("ClickHouse", url, "CLICKHOUSE_URL");
@@ -146,7 +153,9 @@ pub(crate) fn streams(nats: &config::Nats) -> topology::Settings {
 async fn gateway(parts: &Parts, board: &Board, stop: CancellationToken) -> Result<(), Failure> {
     let listen = &parts.config.gateway.listen;
     let listener = TcpListener::bind(listen).await.map_err(|error| {
-        Failure::Failed(format!("the gateway cannot listen on {listen}: {error}; set OXAGEN_LISTEN to a free address"))
+        Failure::Failed(format!(
+            "the gateway cannot listen on {listen}: {error}; set OXAGEN_LISTEN to a free address"
+        ))
     })?;
     let Parts { commands, bus, queries, .. } = parts.clone();
     let gateway = Gateway::new(options(&parts.config), oxagen_gateway::Parts { commands, queries, bus });

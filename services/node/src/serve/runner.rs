@@ -34,7 +34,9 @@ pub(super) async fn run(parts: &Parts, board: &Board, stop: CancellationToken) -
     let model = model(config)?;
     let identity = parts.commands.journal().identity().await;
     let installation = identity.map_err(|error| Failure::Failed(error.to_string()))?;
-    let Some(sandbox) = stop.run_until_cancelled(sandbox(config, id, installation)).await else { return Ok(()) };
+    let Some(sandbox) = stop.run_until_cancelled(sandbox(config, id, installation)).await else {
+        return Ok(());
+    };
     let runner = Runner::new(RunnerOptions {
         id,
         commands: parts.commands.clone(),

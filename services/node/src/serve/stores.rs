@@ -36,7 +36,7 @@ pub(crate) fn neo4j(config: &Config) -> Result<Neo4j, Failure> {
         url: need(config.neo4j.url.as_ref(), "neo4j.url")?.to_owned(),
         user: config.neo4j.user.clone(),
         password: config.neo4j.password.clone(),
-        prefix: config.neo4j.prefix.clone(),
+        prefix: config.nats.prefix.clone(),
         postgres_url: need(config.postgres.url.as_ref(), "postgres.url")?.to_owned(),
     })?)
 }

@@ -65,7 +65,8 @@ pub(crate) async fn run(config: &Config, roles: &[Role]) -> Result<(), Failure> 
 
 impl Running {
     fn start(parts: &Parts, board: &Board, roles: &[Role]) -> Self {
-        let (makers, carriers, mut tasks) = (CancellationToken::new(), CancellationToken::new(), JoinSet::new());
+        let (makers, carriers, mut tasks) =
+            (CancellationToken::new(), CancellationToken::new(), JoinSet::new());
         for role in roles.iter().copied() {
             let stop = if role.makes_facts() { makers.clone() } else { carriers.clone() };
             let (parts, board) = (parts.clone(), board.clone());
@@ -112,7 +113,10 @@ impl Running {
         if timeout_at(begun + limit, all).await.is_err() {
             let names = self.names().join(", ");
             self.tasks.abort_all();
-            return Err(Failure::Failed(format!("{names} did not end within {} s and were cut off", limit.as_secs())));
+            return Err(Failure::Failed(format!(
+                "{names} did not end within {} s and were cut off",
+                limit.as_secs()
+            )));
         }
         info!(seconds = begun.elapsed().as_secs_f32(), "stopped");
         Ok(())
@@ -129,8 +133,10 @@ fn with_role(role: Role, failure: Failure) -> Failure {
     match failure {
         Failure::Config(_) | Failure::Usage(_) => Failure::Usage(text),
         Failure::Unreachable(_) => Failure::Unreachable(text),
-        Failure::Refused(_) | Failure::NotFound(_) | Failure::Failed(_) | Failure::Interrupted | Failure::Closed => {
-            Failure::Failed(text)
-        }
+        Failure::Refused(_)
+        | Failure::NotFound(_)
+        | Failure::Failed(_)
+        | Failure::Interrupted
+        | Failure::Closed => Failure::Failed(text),
     }
 }

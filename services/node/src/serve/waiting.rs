@@ -70,7 +70,8 @@ impl Server {
                 Err(Trouble::Final(failure)) => return Err(failure),
                 Err(Trouble::Passing(trouble)) => trouble,
             };
-            let is_news = told.as_ref().is_none_or(|(text, since)| *text != trouble || since.elapsed() > REPEAT);
+            let is_news =
+                told.as_ref().is_none_or(|(text, since)| *text != trouble || since.elapsed() > REPEAT);
             if is_news {
                 let Self { what, at, setting } = self;
                 warn!("waiting for {what} at {at}: {trouble}. Start it, or set {setting} to where it is");
@@ -87,7 +88,9 @@ impl Server {
     /// An address without a host.
     pub(crate) async fn until_it_accepts(&self, address: &str, port: u16) -> Result<(), Failure> {
         let url = reqwest::Url::parse(address).ok();
-        let place = url.as_ref().and_then(|url| Some((url.host_str()?.to_owned(), url.port_or_known_default().unwrap_or(port))));
+        let place = url
+            .as_ref()
+            .and_then(|url| Some((url.host_str()?.to_owned(), url.port_or_known_default().unwrap_or(port))));
         let Some((host, port)) = place else {
             return Err(Failure::Usage(format!("{}: {} has no host", self.setting, self.at)));
         };
@@ -146,7 +149,9 @@ impl From<SandboxError> for Trouble {
         match error {
             SandboxError::Unreachable { cause, .. } => Self::Passing(cause.to_string()),
             // An image may still be built or pulled while this waits.
-            SandboxError::ImageMissing { .. } | SandboxError::Engine { .. } => Self::Passing(error.to_string()),
+            SandboxError::ImageMissing { .. } | SandboxError::Engine { .. } => {
+                Self::Passing(error.to_string())
+            }
             error => Self::Final(Failure::Failed(error.to_string())),
         }
     }
@@ -164,10 +169,12 @@ impl From<CommandError> for Trouble {
 impl From<JetStreamError> for Failure {
     fn from(error: JetStreamError) -> Self {
         match error {
-            JetStreamError::Connect { .. } | JetStreamError::Unavailable { .. } => Self::Unreachable(error.to_string()),
-            JetStreamError::Refused { .. } | JetStreamError::NoStream { .. } | JetStreamError::BadPrefix { .. } => {
-                Self::Failed(error.to_string())
+            JetStreamError::Connect { .. } | JetStreamError::Unavailable { .. } => {
+                Self::Unreachable(error.to_string())
             }
+            JetStreamError::Refused { .. }
+            | JetStreamError::NoStream { .. }
+            | JetStreamError::BadPrefix { .. } => Self::Failed(error.to_string()),
         }
     }
 }

@@ -23,7 +23,8 @@ async fn leftover(
         cmd: Some(["/bin/sh", "-c", command.unwrap_or("true")].map(str::to_owned).to_vec()),
         labels: runner.map(|runner| {
             let installation = config().installation;
-            [(RUNNER_LABEL.to_owned(), runner.to_owned()), (INSTALLATION_LABEL.to_owned(), installation)].into()
+            [(RUNNER_LABEL.to_owned(), runner.to_owned()), (INSTALLATION_LABEL.to_owned(), installation)]
+                .into()
         }),
         host_config: Some(HostConfig { network_mode: Some("none".to_owned()), ..Default::default() }),
         ..Default::default()

@@ -48,7 +48,10 @@ mod tests {
     #[test]
     fn times_are_absolute_or_so_long_ago() {
         let now = "2026-05-01T12:00:00Z".parse().unwrap();
-        assert_eq!(time("2026-05-01T10:00:00+02:00", now), "2026-05-01T08:00:00Z".parse().map_err(|_| String::new()));
+        assert_eq!(
+            time("2026-05-01T10:00:00+02:00", now),
+            "2026-05-01T08:00:00Z".parse().map_err(|_| String::new())
+        );
         assert_eq!(time("90s", now), Ok(now - TimeDelta::seconds(90)));
         assert_eq!(time("2h", now), Ok(now - TimeDelta::hours(2)));
         assert!(time("yesterday", now).is_err() && time("", now).is_err() && time("5", now).is_err());

@@ -125,7 +125,10 @@ mod tests {
     fn a_reason_is_a_no_and_a_stray_enter_is_nothing() {
         assert_eq!(understand("Y\n"), Some((Decision::Approve, None)));
         assert_eq!(understand("no\n"), Some((Decision::Deny, None)));
-        assert_eq!(understand(" not before Friday\n"), Some((Decision::Deny, Some("not before Friday".to_owned()))));
+        assert_eq!(
+            understand(" not before Friday\n"),
+            Some((Decision::Deny, Some("not before Friday".to_owned())))
+        );
         assert_eq!(understand("\n"), None);
     }
 

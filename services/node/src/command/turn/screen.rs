@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
+use chrono::{DateTime, Local, Utc};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -63,7 +64,10 @@ impl Screen {
             "tool-call-end" => self.ended(seen)?,
             "approval-required" => self.question(seen)?,
             "approval-resolved" => {
-                let said = seen.field("note").as_str().map_or_else(String::new, |said| format!(": {}", printable(said)));
+                let said = seen
+                    .field("note")
+                    .as_str()
+                    .map_or_else(String::new, |said| format!(": {}", printable(said)));
                 self.line(&dim(&format!("   {}{said}", seen.text("resolution"))))?;
             }
             "turn-completed" | "turn-failed" | "turn-cancelled" => {
@@ -87,7 +91,10 @@ impl Screen {
         if self.out.is_json() || disturbs || !io::stderr().is_terminal() {
             return;
         }
-        note_piece(&format!("\r\x1b[K{}", dim(&format!("{waits_for} … {} s", quiet_since.elapsed().as_secs()))));
+        note_piece(&format!(
+            "\r\x1b[K{}",
+            dim(&format!("{waits_for} … {} s", quiet_since.elapsed().as_secs()))
+        ));
         self.status_shown = true;
     }
 
@@ -127,8 +134,9 @@ impl Screen {
     }
 
     fn question(&mut self, seen: &Seen) -> Result<(), Failure> {
-        let (risk, until) = (seen.text("risk"), seen.text("expiresAt"));
-        self.line(&bold(&format!("The agent asks to run {} (risk {risk}, open until {until})", seen.text("capability"))))?;
+        let (capability, risk, until) =
+            (seen.text("capability"), seen.text("risk"), clock(seen.text("expiresAt")));
+        self.line(&bold(&format!("The agent asks to run {capability} (risk {risk}, open until {until})")))?;
         for line in input_lines(seen.field("input")) {
             self.line(&format!("    {line}"))?;
         }
@@ -154,6 +162,15 @@ impl Screen {
     }
 }
 
+/// A time as the clock on the wall shows it.
+fn clock(time: &str) -> String {
+    let parsed = time.parse::<DateTime<Utc>>();
+    parsed.map_or_else(
+        |_| printable(time),
+        |time| time.with_timezone(&Local).format("%Y-%m-%d %H:%M:%S").to_string(),
+    )
+}
+
 /// A call in one line.
 fn call(seen: &Seen) -> String {
     format!("{} {}", seen.text("capability"), dim(&short(&seen.field("input").to_string(), 120)))
@@ -166,7 +183,9 @@ fn input_lines(input: &Value) -> Vec<String> {
     let (texts, small): (Vec<_>, Vec<_>) = fields.iter().partition(|(_, value)| is_text(value));
     let mut lines: Vec<_> = small
         .into_iter()
-        .map(|(name, value)| format!("{name}: {}", value.as_str().map_or_else(|| value.to_string(), printable)))
+        .map(|(name, value)| {
+            format!("{name}: {}", value.as_str().map_or_else(|| value.to_string(), printable))
+        })
         .collect();
     for (name, value) in texts {
         lines.push(format!("{name}:"));
@@ -181,7 +200,9 @@ mod tests {
 
     #[test]
     fn code_is_shown_as_it_is_and_cannot_steer_the_terminal() {
-        let lines = input_lines(&json!({"code": "print(1)\nprint('\u{1b}[2J')", "language": "python", "timeoutMs": 5}));
+        let lines = input_lines(
+            &json!({"code": "print(1)\nprint('\u{1b}[2J')", "language": "python", "timeoutMs": 5}),
+        );
         assert_eq!(
             lines,
             ["language: python", "timeoutMs: 5", "code:", "  print(1)", "  print('\u{FFFD}[2J')"]
