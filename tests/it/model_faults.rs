@@ -180,8 +180,11 @@ async fn f04_a_failure_that_stays_ends_the_turn_with_its_code_and_the_partial_te
         let view = workspace.settled(&turn, "failed").await;
         let blocks = view["messages"][1]["blocks"].as_array().unwrap();
         let kept: String = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
-        assert!(!kept.is_empty() && text.starts_with(&kept), "the partial text is kept: {blocks:?}");
-        assert!(blocks.iter().any(|block| block["partial"] == true), "and marked as such: {blocks:?}");
+        assert!(text.starts_with(&kept), "the partial text is kept: {blocks:?}");
+        // A reset may overtake what was sent before it, so that nothing has come to be kept.
+        if cut.how == CutHow::Close || !kept.is_empty() {
+            assert!(blocks.iter().any(|block| block["partial"] == true), "and marked as such: {blocks:?}");
+        }
         assert_eq!(blocks.last().unwrap()["type"], "error");
         goes_on(&workspace, &turn).await;
     }
