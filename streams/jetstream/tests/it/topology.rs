@@ -3,11 +3,6 @@ use oxagen_jetstream::{JetStreamError, NatsOptions, connect};
 
 use crate::world::World;
 
-#[test]
-fn the_list_of_streams_and_consumers_is_golden() {
-    assert_eq!(topology::golden(), include_str!("../golden/topology.txt"));
-}
-
 #[tokio::test]
 async fn the_list_may_be_applied_again_beside_another_process() {
     let world = World::new().await;
