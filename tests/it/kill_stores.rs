@@ -59,8 +59,10 @@ async fn f37_clickhouse_takes_the_rows_and_its_answer_is_lost() {
     for killed in [false, true] {
         door.mute();
         let (turn, _) = workspace.talk(&word).await;
-        let sql =
-            format!("select count() as rows from events where conversation_id = '{}'", turn.conversation);
+        // Which table is first depends on where the batch ends; the others wait for its answer.
+        let of =
+            |table| format!("(select count() from {table} where conversation_id = '{}')", turn.conversation);
+        let sql = format!("select {} + {} as rows", of("events"), of("tool_invocations"));
         until("rows whose answer is lost", async || {
             (rows.clickhouse(&sql).await[0]["rows"] != 0).then_some(())
         })
