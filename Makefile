@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help demo up down wipe test it unit soak fmt clippy rooms golden build docs deny ci bench load
+.PHONY: help demo up down wipe test it unit soak fmt clippy rooms golden build docs deny ci bench load kill
 
 # Places at which tests end a process. What is released is built without them.
 FAILPOINTS := --features oxagen-node/failpoints
@@ -41,6 +41,13 @@ it: ## the tests in the crates' tests folders, on real servers of their own (ins
 	unset $${!OXAGEN_MODEL*} OXAGEN_URL OXAGEN_API_KEY OXAGEN_TENANT_ID OXAGEN_WORKSPACE_ID # a shell may have sourced .stack/dev/env
 	set -a; source "$${OXAGEN_STACK_DIR:-.stack}/test/env"; set +a
 	cargo test --workspace $(FAILPOINTS) --test '*'
+
+kill: ## every place at which something can die, once each (instance `test`); `make kill POINTS="relay nats"` for some
+	dev/stack up --name test
+	cargo build --workspace --bins $(FAILPOINTS)
+	unset $${!OXAGEN_MODEL*} OXAGEN_URL OXAGEN_API_KEY OXAGEN_TENANT_ID OXAGEN_WORKSPACE_ID
+	set -a; source "$${OXAGEN_STACK_DIR:-.stack}/test/env"; set +a
+	cargo test -p oxagen-tests --features kill --test kill -- $(POINTS)
 
 bench: ## every figure beside its baseline in one run (instance `bench`, optimised build); writes docs/benchmarks.md
 	$(call measure,bench)
