@@ -47,7 +47,7 @@ kill: ## every place at which something can die, once each (instance `test`); `m
 	cargo build --workspace --bins $(FAILPOINTS)
 	unset $${!OXAGEN_MODEL*} OXAGEN_URL OXAGEN_API_KEY OXAGEN_TENANT_ID OXAGEN_WORKSPACE_ID
 	set -a; source "$${OXAGEN_STACK_DIR:-.stack}/test/env"; set +a
-	cargo test -p oxagen-tests --features kill --test kill -- $(POINTS)
+	"$${CARGO_TARGET_DIR:-target}/debug/oxagen-kill" $(POINTS)
 
 bench: ## every figure beside its baseline in one run (instance `bench`, optimised build); writes docs/benchmarks.md
 	$(call measure,bench)

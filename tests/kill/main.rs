@@ -1,6 +1,6 @@
 //! Every point at which something can die, once each, on one installation with a process for each role.
 //!
-//! `cargo test --test kill -- relay nats` runs those whose names contain one of the words.
+//! `make kill POINTS="relay nats"` runs those whose names contain one of the words.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
@@ -13,15 +13,11 @@ use futures::FutureExt;
 use oxagen_tests::kill::{Crew, POINTS, Point, run};
 
 fn main() -> ExitCode {
-    let words: Vec<_> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let words: Vec<_> = env::args().skip(1).collect();
     let chosen: Vec<_> = POINTS
         .iter()
         .filter(|point| words.is_empty() || words.iter().any(|word| point.name.contains(word)))
         .collect();
-    if env::args().any(|word| word == "--list") {
-        chosen.iter().for_each(|point| println!("{}: test", point.name));
-        return ExitCode::SUCCESS;
-    }
     let runtime = tokio::runtime::Runtime::new().unwrap();
     // On this thread, for the processes end with the thread that started them.
     if runtime.block_on(all(&chosen)) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
