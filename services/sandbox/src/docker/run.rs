@@ -18,6 +18,8 @@ use crate::{Channel, Chunk, EffectiveLimits, RunOutcome, RunRequest, SandboxErro
 const SETUP_LIMIT: Duration = Duration::from_secs(60);
 /// How long the engine may take to hand over the last output and news of a program that has ended.
 const AFTERMATH: Duration = Duration::from_secs(5);
+/// How long the engine may take to count the processes of a program that ended badly; a full container is slow to look into.
+const COUNT: Duration = Duration::from_secs(5);
 /// How long word of a memory kill may come after the end of the process it killed.
 const OOM_NEWS: Duration = Duration::from_millis(500);
 /// The exit code of a process that was killed.
@@ -196,7 +198,7 @@ impl Runs {
             Ending::Exited(0) | Ending::Cancelled => false,
             // The few that the engine and the program's own end take from the count do not matter.
             Ending::Exited(_) | Ending::TimedOut => {
-                let processes = timeout(Duration::from_secs(1), self.engine.processes(container)).await;
+                let processes = timeout(COUNT, self.engine.processes(container)).await;
                 processes.ok().flatten().is_some_and(|now| now + 4 >= limit)
             }
         }
