@@ -18,7 +18,8 @@ use crate::{Channel, Chunk, EffectiveLimits, RunOutcome, RunRequest, SandboxErro
 const SETUP_LIMIT: Duration = Duration::from_secs(60);
 /// How long the engine may take to hand over the last output and news of a program that has ended.
 const AFTERMATH: Duration = Duration::from_secs(5);
-/// How long the engine may take to count the processes of a program that ended badly; a full container is slow to look into.
+/// How long the engine may take to count the processes of a program that ended badly: a full container is slow to
+/// look into.
 const COUNT: Duration = Duration::from_secs(5);
 /// How long word of a memory kill may come after the end of the process it killed.
 const OOM_NEWS: Duration = Duration::from_millis(500);
