@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CallSpec, ToolCall};
+use super::{CallSpec, ToolCall, ToolCallEvent};
 use crate::capability::{Effect, Risk, Surface};
 use crate::ids::{ConversationId, ExecutionId, ToolVersionId, TurnId};
 
@@ -81,6 +81,20 @@ pub struct CallRecord {
     /// Why it did not succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
+}
+
+impl ToolCallEvent {
+    /// The row that an end carries; none for what is no end.
+    pub fn record(&self) -> Option<&CallRecord> {
+        match self {
+            Self::Requested { .. } | Self::Held { .. } | Self::Cleared { .. } | Self::Started { .. } => None,
+            Self::Completed { record, .. }
+            | Self::Failed { record, .. }
+            | Self::Cancelled { record, .. }
+            | Self::Denied { record, .. }
+            | Self::InDoubt { record, .. } => Some(record),
+        }
+    }
 }
 
 /// What the end of a call adds to what is known of it.

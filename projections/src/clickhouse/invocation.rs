@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use clickhouse::Row;
-use oxagen_domain::tool_call::{CallRecord, ToolCallEvent};
+use oxagen_domain::tool_call::CallRecord;
 use oxagen_domain::{Event, Fact};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -57,17 +57,7 @@ impl Invocations {
     /// Takes in a fact. The error says what is wrong with it.
     pub(crate) fn take(&mut self, fact: &Fact, event: &Event) -> Result<(), String> {
         let Event::ToolCall(event) = event else { return Ok(()) };
-        let record = match event {
-            ToolCallEvent::Requested { .. }
-            | ToolCallEvent::Held { .. }
-            | ToolCallEvent::Cleared { .. }
-            | ToolCallEvent::Started { .. } => return Ok(()),
-            ToolCallEvent::Completed { record, .. }
-            | ToolCallEvent::Failed { record, .. }
-            | ToolCallEvent::Cancelled { record, .. }
-            | ToolCallEvent::Denied { record, .. }
-            | ToolCallEvent::InDoubt { record, .. } => record,
-        };
+        let Some(record) = event.record() else { return Ok(()) };
         let id = &fact.aggregate_id;
         let call =
             id.parse().map_err(|_| format!("fact {} is of call `{id}`, which is no UUID", fact.seq))?;
