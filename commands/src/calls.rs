@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use oxagen_domain::capability::{Capability, Effect, Risk, Surface, catalog, validate};
-use oxagen_domain::policy::{Policy, PolicyDocument, Question, Verdict, judge};
+use oxagen_domain::policy::{Authority, Mode, PlanStanding, Policy, Verdict};
 use oxagen_domain::tool_call::{CallError, CallSpec, Place, Ruling, ToolCall, ToolCallCommand};
 use oxagen_domain::{
     Approval, ApprovalCommand, ApprovalId, ApprovalQuestion, Body, CallId, Digest, ExecutionId, Role, StepId,
@@ -11,6 +11,7 @@ use oxagen_domain::{
 use serde_json::Value;
 
 use crate::error::CommandError;
+use crate::gate::Gate;
 use crate::unit::Unit;
 
 /// A call that somebody asks for.
@@ -30,6 +31,7 @@ pub struct AskedCall {
 pub(crate) struct Asker {
     pub(crate) user: UserId,
     pub(crate) role: Role,
+    pub(crate) mode: Mode,
     pub(crate) surface: Surface,
     pub(crate) at: DateTime<Utc>,
 }
@@ -43,8 +45,19 @@ pub struct PlannedCall {
     pub cleared: bool,
     /// Its approval, if it is held.
     pub approval: Option<ApprovalId>,
-    /// Why it ended at once, if it did: a stable code and a text.
-    pub refused: Option<(String, String)>,
+    /// Why it ended at once, if it did.
+    pub refused: Option<AtOnce>,
+}
+
+/// Why a call ended when it was asked for.
+#[derive(Clone, Debug)]
+pub struct AtOnce {
+    /// A stable code.
+    pub code: String,
+    /// The rule that decided.
+    pub rule: String,
+    /// What was wrong and what to do.
+    pub message: String,
 }
 
 /// Bodies that are to be stored before the commit that names them.
@@ -52,11 +65,11 @@ pub(crate) type Bodies = Vec<(Digest, Vec<u8>)>;
 
 impl Unit<'_> {
     /// The workspace's policy and its version, which the commit then asserts.
-    pub(crate) async fn workspace_policy(&mut self) -> Result<PolicyDocument, CommandError> {
+    pub(crate) async fn workspace_policy(&mut self) -> Result<Policy, CommandError> {
         let workspace = self.scope().workspace.to_string();
         let policy = self.load::<Policy>(&workspace).await?;
         self.guard::<Policy>(&workspace, policy.version);
-        Ok(policy.state.document)
+        Ok(policy.state)
     }
 
     /// Puts a call into the ledger with its ruling, and its approval if it is held.
@@ -64,7 +77,7 @@ impl Unit<'_> {
         &mut self,
         asked: AskedCall,
         asker: &Asker,
-        policy: &PolicyDocument,
+        policy: &Policy,
         bodies: &mut Bodies,
     ) -> Result<PlannedCall, CommandError> {
         let tool = catalog::find(&asked.name);
@@ -115,8 +128,8 @@ impl Unit<'_> {
     }
 }
 
-fn expiry(policy: &PolicyDocument, at: DateTime<Utc>) -> DateTime<Utc> {
-    at + TimeDelta::seconds(i64::try_from(policy.approval_expiry_seconds).unwrap_or(3600))
+fn expiry(policy: &Policy, at: DateTime<Utc>) -> DateTime<Utc> {
+    at + TimeDelta::seconds(i64::try_from(policy.document.approval_expiry_seconds).unwrap_or(3600))
 }
 
 fn rule(
@@ -124,7 +137,7 @@ fn rule(
     tool: Option<&'static Capability>,
     input: &Value,
     broken: Option<String>,
-    (asker, policy, call): (&Asker, &PolicyDocument, CallId),
+    (asker, policy, call): (&Asker, &Policy, CallId),
 ) -> Ruling {
     let invalid = |code: &str, message: String, flaws| {
         Ruling::Invalid(CallError { code: code.to_owned(), message, flaws })
@@ -142,13 +155,12 @@ fn rule(
     if let Err(flaws) = validate(tool, input) {
         return invalid("invalid_input", "the arguments do not fit the tool's schema".to_owned(), flaws);
     }
-    let question = Question { role: asker.role, surface: asker.surface, capability: tool, input, policy };
-    match judge(&question) {
-        Verdict::Allow { rule } => Ruling::Clear { rule: rule.to_owned() },
-        Verdict::Ask { rule } => {
-            Ruling::Hold { rule: rule.to_owned(), approval_id: ApprovalId::of_call(call) }
-        }
-        Verdict::Deny { rule, reason } => Ruling::Deny { rule: rule.to_owned(), reason },
+    let authority = Authority { role: asker.role, mode: asker.mode };
+    let gate = Gate { authority, surface: asker.surface, plan: PlanStanding::NoPlan, policy };
+    match gate.judge(tool, input) {
+        Verdict::Allow { rule } => Ruling::Clear { rule },
+        Verdict::Ask { rule, .. } => Ruling::Hold { rule, approval_id: ApprovalId::of_call(call) },
+        Verdict::Deny { rule, reason } => Ruling::Deny { rule, reason },
     }
 }
 
@@ -156,10 +168,14 @@ fn plan(spec: CallSpec, ruling: &Ruling) -> PlannedCall {
     let (cleared, approval, refused) = match ruling {
         Ruling::Clear { .. } => (true, None, None),
         Ruling::Hold { approval_id, .. } => (false, Some(*approval_id), None),
-        Ruling::Deny { reason, .. } => (false, None, Some(("denied_by_policy".to_owned(), reason.clone()))),
-        Ruling::Invalid(error) => (false, None, Some((error.code.clone(), error.message.clone()))),
+        Ruling::Deny { rule, reason } => (false, None, Some(at_once("denied_by_policy", rule, reason))),
+        Ruling::Invalid(error) => (false, None, Some(at_once(&error.code, "input", &error.message))),
     };
     PlannedCall { spec, cleared, approval, refused }
+}
+
+fn at_once(code: &str, rule: &str, message: &str) -> AtOnce {
+    AtOnce { code: code.to_owned(), rule: rule.to_owned(), message: message.to_owned() }
 }
 
 fn question(

@@ -233,6 +233,15 @@ impl From<WorkspaceRefusal> for CommandError {
 
 impl From<PolicyRefusal> for CommandError {
     fn from(refusal: PolicyRefusal) -> Self {
-        Self::invalid(vec![Flaw::new("/policy", refusal.to_string())])
+        let text = refusal.to_string();
+        let flaw = |pointer: &str, text: String| Self::invalid(vec![Flaw::new(pointer, text)]);
+        match refusal {
+            PolicyRefusal::UnknownTier(_) => flaw("/policy/tier", text),
+            PolicyRefusal::Expiry(_) => flaw("/policy/approvalExpirySeconds", text),
+            PolicyRefusal::UnknownCapability(_) => flaw("/policy/enabled", text),
+            PolicyRefusal::Flaw { pointer, text } => flaw(&format!("/policy{pointer}"), text),
+            PolicyRefusal::TooManyStanding => Self::new(Code::Conflict, text),
+            PolicyRefusal::UnknownStanding => Self::unknown("standing approval"),
+        }
     }
 }

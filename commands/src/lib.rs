@@ -7,6 +7,7 @@ mod caller;
 mod calls;
 mod context;
 mod error;
+mod gate;
 mod handlers;
 mod secret;
 mod unit;
@@ -14,7 +15,7 @@ mod unit;
 use oxagen_journal::Journal;
 
 pub use caller::Caller;
-pub use calls::{AskedCall, PlannedCall};
+pub use calls::{AskedCall, AtOnce, PlannedCall};
 pub use context::Context;
 pub use error::{Code, CommandError};
 pub use handlers::*;

@@ -15,7 +15,7 @@ use crate::role::Right;
 
 pub use code_execute::{CodeExecuteInput, CodeExecuteOutput, CodeFile, Language, Limits, Network};
 pub use tool_list::{ToolDescription, ToolListInput, ToolListOutput};
-pub use validate::{Flaw, validate};
+pub use validate::{Flaw, validate, with_defaults};
 
 /// Where a capability can be called from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +49,17 @@ pub enum Risk {
     Medium,
     /// Can do damage; denied unless a workspace enables it by name.
     High,
+}
+
+impl Risk {
+    /// Its name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
 }
 
 /// The HTTP door of a capability.

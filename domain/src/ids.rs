@@ -87,6 +87,8 @@ ids! {
     CallId
     /// An approval.
     ApprovalId
+    /// An answer to an approval that stands for later calls.
+    StandingApprovalId
     /// One immutable version of a tool.
     ToolVersionId
     /// A process that advances turns.

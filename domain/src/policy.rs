@@ -1,20 +1,43 @@
 //! Policy: who may call what. A workspace has one policy; setting it makes a new version.
 //!
-//! [`judge`] is the one decision point in front of every call from every surface.
+//! [`judge`] is the one decision point in front of every call from every surface: a pure function over facts that
+//! the handler has gathered. Answers that a person wants remembered are part of the policy, so that one version
+//! says everything that a decision rested on.
 
+mod authority;
+mod condition;
 mod judge;
+mod kill_switch;
+mod pattern;
+mod question;
+mod rule;
+mod standing;
+mod terms;
 mod tier;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{aggregate, event_kinds};
 use crate::capability::Language;
+use crate::ids::{StandingApprovalId, UserId};
 
-pub use judge::{Question, Verdict, judge};
+pub use authority::{Authority, Mode};
+pub use condition::{Condition, Test};
+pub use judge::{Explanation, Verdict, explain, judge};
+pub use kill_switch::KillSwitch;
+pub use question::{PLAN_CREATE, PlanStanding, Question, Subject};
+pub use rule::{Rule, RuleEffect};
+pub use standing::{Covers, StandingApproval};
+pub use terms::ApprovalTerms;
 pub use tier::{SandboxCeiling, Tier};
+
+/// Rules in a policy at most.
+const RULES: usize = 1000;
+/// Standing approvals in a workspace at most.
+const STANDING: usize = 1000;
 
 /// What a workspace permits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +54,16 @@ pub struct PolicyDocument {
     /// How long an approval stays open, in seconds: 10 to 2,592,000 (30 days).
     #[schemars(range(min = 10, max = 2_592_000))]
     pub approval_expiry_seconds: u64,
+    /// What it takes to approve, unless the rule that asks says otherwise.
+    #[serde(skip_serializing_if = "ApprovalTerms::is_plain")]
+    pub approval: ApprovalTerms,
+    /// Rules over names and arguments: at most 1,000.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 1000))]
+    pub rules: Vec<Rule>,
+    /// What may not start at all.
+    #[serde(skip_serializing_if = "KillSwitch::is_unset")]
+    pub kill_switch: KillSwitch,
 }
 
 impl Default for PolicyDocument {
@@ -41,6 +74,9 @@ impl Default for PolicyDocument {
             languages: [Language::Node, Language::Python, Language::Shell].into(),
             network: false,
             approval_expiry_seconds: 3600,
+            approval: ApprovalTerms::default(),
+            rules: Vec::new(),
+            kill_switch: KillSwitch::default(),
         }
     }
 }
@@ -50,6 +86,9 @@ impl Default for PolicyDocument {
 pub struct Policy {
     /// What is permitted now.
     pub document: PolicyDocument,
+    /// The answers that stand.
+    #[serde(default)]
+    pub standing: BTreeMap<StandingApprovalId, StandingApproval>,
 }
 
 /// What has happened to a policy.
@@ -61,6 +100,18 @@ pub enum PolicyEvent {
         /// What it permits.
         document: PolicyDocument,
     },
+    /// An answer stands from now on.
+    ApprovalRemembered {
+        /// Which, and what it covers.
+        standing: StandingApproval,
+    },
+    /// It does not stand any more.
+    ApprovalForgotten {
+        /// Which.
+        standing_approval_id: StandingApprovalId,
+        /// Who took it back.
+        by: UserId,
+    },
 }
 
 /// What a policy can be told.
@@ -68,6 +119,15 @@ pub enum PolicyEvent {
 pub enum PolicyCommand {
     /// Bring this document into force.
     Set(PolicyDocument),
+    /// Let an answer stand.
+    Remember(StandingApproval),
+    /// Take it back.
+    Forget {
+        /// Which.
+        standing_approval_id: StandingApprovalId,
+        /// Who takes it back.
+        by: UserId,
+    },
 }
 
 /// Why a policy was not set.
@@ -82,31 +142,97 @@ pub enum PolicyRefusal {
     /// Not a capability.
     #[error("`{0}` in `enabled` is no capability of this runtime")]
     UnknownCapability(String),
+    /// Something in the document does not fit.
+    #[error("{text}")]
+    Flaw {
+        /// JSON pointer into the document.
+        pointer: String,
+        /// What was expected.
+        text: String,
+    },
+    /// There are too many answers that stand.
+    #[error("a workspace keeps at most {STANDING} standing approvals: take some back first")]
+    TooManyStanding,
+    /// There is no such standing approval.
+    #[error("there is no such standing approval")]
+    UnknownStanding,
 }
 
 aggregate!(Policy as "policy": PolicyCommand => PolicyEvent or PolicyRefusal);
-event_kinds!(PolicyEvent { Set => "policy.set" });
+event_kinds!(PolicyEvent {
+    Set => "policy.set",
+    ApprovalRemembered => "policy.approval_remembered",
+    ApprovalForgotten => "policy.approval_forgotten",
+});
 
 impl Policy {
     fn evolve(&mut self, event: PolicyEvent) {
         match event {
             PolicyEvent::Set { document } => self.document = document,
+            PolicyEvent::ApprovalRemembered { standing } => {
+                self.standing.insert(standing.standing_approval_id, standing);
+            }
+            PolicyEvent::ApprovalForgotten { standing_approval_id, .. } => {
+                self.standing.remove(&standing_approval_id);
+            }
         }
     }
 
     fn decide(&self, command: PolicyCommand) -> Result<Vec<PolicyEvent>, PolicyRefusal> {
-        let PolicyCommand::Set(document) = command;
-        if Tier::named(&document.tier).is_none() {
-            return Err(PolicyRefusal::UnknownTier(document.tier));
+        match command {
+            PolicyCommand::Set(document) => {
+                document.check()?;
+                Ok(vec![PolicyEvent::Set { document }])
+            }
+            PolicyCommand::Remember(standing)
+                if self.standing.contains_key(&standing.standing_approval_id) =>
+            {
+                Ok(vec![])
+            }
+            PolicyCommand::Remember(_) if self.standing.len() >= STANDING => {
+                Err(PolicyRefusal::TooManyStanding)
+            }
+            PolicyCommand::Remember(standing) => Ok(vec![PolicyEvent::ApprovalRemembered { standing }]),
+            PolicyCommand::Forget { standing_approval_id, by } => {
+                if self.standing.contains_key(&standing_approval_id) {
+                    Ok(vec![PolicyEvent::ApprovalForgotten { standing_approval_id, by }])
+                } else {
+                    Err(PolicyRefusal::UnknownStanding)
+                }
+            }
         }
-        if !(10..=2_592_000).contains(&document.approval_expiry_seconds) {
-            return Err(PolicyRefusal::Expiry(document.approval_expiry_seconds));
+    }
+}
+
+impl PolicyDocument {
+    fn check(&self) -> Result<(), PolicyRefusal> {
+        if Tier::named(&self.tier).is_none() {
+            return Err(PolicyRefusal::UnknownTier(self.tier.clone()));
         }
-        if let Some(name) =
-            document.enabled.iter().find(|name| crate::capability::catalog::find(name).is_none())
-        {
+        if !(10..=2_592_000).contains(&self.approval_expiry_seconds) {
+            return Err(PolicyRefusal::Expiry(self.approval_expiry_seconds));
+        }
+        let known =
+            |name: &&String| name.starts_with("mcp.") || crate::capability::catalog::find(name).is_some();
+        if let Some(name) = self.enabled.iter().find(|name| !known(name)) {
             return Err(PolicyRefusal::UnknownCapability(name.clone()));
         }
-        Ok(vec![PolicyEvent::Set { document }])
+        let flaw = |pointer: String, text: String| Err(PolicyRefusal::Flaw { pointer, text });
+        if let Some(text) = self.approval.flaw() {
+            return flaw("/approval".to_owned(), text);
+        }
+        if self.rules.len() > RULES {
+            return flaw("/rules".to_owned(), format!("a policy has at most {RULES} rules"));
+        }
+        let mut names = BTreeSet::new();
+        for (nth, rule) in self.rules.iter().enumerate() {
+            if let Some((place, text)) = rule.flaw() {
+                return flaw(format!("/rules/{nth}{place}"), text);
+            }
+            if !names.insert(&rule.name) {
+                return flaw(format!("/rules/{nth}/name"), format!("another rule is called `{}`", rule.name));
+            }
+        }
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Reactions: fact in, commands out. Pure, and safe to repeat: each command names what it answers.
 
 mod approval_closed;
+mod policy_set;
 mod turn_closed;
 
 use uuid::Uuid;
@@ -8,6 +9,7 @@ use uuid::Uuid;
 use crate::event::Event;
 use crate::fact::Fact;
 use crate::ids::{ApprovalId, CallId, TurnId};
+use crate::policy::KillSwitch;
 use crate::tool_call::Refused;
 
 /// A command that follows from a fact.
@@ -36,6 +38,11 @@ pub enum Reaction {
         /// The answer's fact.
         cause: Uuid,
     },
+    /// What runs in the workspace and is stopped by this is cancelled.
+    StopCalls {
+        /// What is stopped.
+        switch: KillSwitch,
+    },
     /// The turn before it has ended.
     BeginTurn {
         /// The turn.
@@ -48,11 +55,9 @@ pub fn react(fact: &Fact, event: &Event) -> Vec<Reaction> {
     match event {
         Event::Approval(event) => approval_closed::react(fact, event),
         Event::Conversation(event) => turn_closed::react(event),
-        Event::Workspace(_)
-        | Event::ApiKey(_)
-        | Event::Agent(_)
-        | Event::Policy(_)
-        | Event::Turn(_)
-        | Event::ToolCall(_) => vec![],
+        Event::Policy(event) => policy_set::react(event),
+        Event::Workspace(_) | Event::ApiKey(_) | Event::Agent(_) | Event::Turn(_) | Event::ToolCall(_) => {
+            vec![]
+        }
     }
 }

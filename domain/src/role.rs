@@ -29,7 +29,7 @@ pub enum Right {
     Act,
     /// Answer questions that were put to a person.
     Decide,
-    /// Make and revoke keys, publish agents.
+    /// Make and revoke keys, publish agents, set the policy.
     Administer,
 }
 
@@ -41,6 +41,33 @@ impl Role {
             Self::Member => matches!(right, Right::Read | Right::Act | Right::Decide),
             Self::Service => matches!(right, Right::Read | Right::Act),
             Self::Viewer => matches!(right, Right::Read),
+        }
+    }
+
+    /// Its name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Admin => "admin",
+            Self::Member => "member",
+            Self::Viewer => "viewer",
+            Self::Service => "service",
+        }
+    }
+
+    /// The one of both that may do less. Each role carries all the rights of those below it.
+    #[must_use]
+    pub fn lesser(self, other: Self) -> Self {
+        if self.rank() <= other.rank() { self } else { other }
+    }
+
+    fn rank(self) -> u8 {
+        match self {
+            Self::Viewer => 0,
+            Self::Service => 1,
+            Self::Member => 2,
+            Self::Admin => 3,
+            Self::Owner => 4,
         }
     }
 }

@@ -153,7 +153,7 @@ impl Story {
                 Reaction::RefuseCall { approval, refused, .. } => {
                     self.tell_call(ToolCallCommand::Refuse { approval_id: approval, refused, at: at(7) });
                 }
-                Reaction::AnswerTurn { .. } | Reaction::BeginTurn { .. } => {}
+                Reaction::AnswerTurn { .. } | Reaction::BeginTurn { .. } | Reaction::StopCalls { .. } => {}
             }
         }
     }

@@ -4,11 +4,12 @@
 
 use oxagen_domain::Role::{self, Admin, Member, Owner, Service, Viewer};
 use oxagen_domain::capability::{Surface, catalog};
-use oxagen_domain::policy::{PolicyDocument, Question, Verdict, judge};
+use oxagen_domain::policy::{Authority, Mode, PlanStanding, Policy, Question, Verdict, judge};
 use serde_json::json;
 
 const EVERYBODY: &[Role] = &[Owner, Admin, Member, Service, Viewer];
 const ACTING: &[Role] = &[Owner, Admin, Member, Service];
+const ADMINISTERING: &[Role] = &[Owner, Admin];
 const DECIDING: &[Role] = &[Owner, Admin, Member];
 
 const MAY: &[(&str, &[Role])] = &[
@@ -23,11 +24,14 @@ const MAY: &[(&str, &[Role])] = &[
     ("agent.approval.list", EVERYBODY),
     ("agent.approval.resolve", DECIDING),
     ("agent.history.read", EVERYBODY),
+    ("agent.policy.read", EVERYBODY),
+    ("agent.policy.set", ADMINISTERING),
 ];
 
 #[test]
 fn every_capability_is_open_to_its_roles_and_to_no_other() {
-    let policy = PolicyDocument { enabled: ["agent.code.execute".to_owned()].into(), ..Default::default() };
+    let mut policy = Policy::default();
+    policy.document.enabled.insert("agent.code.execute".to_owned());
     let input = json!({"language": "python", "code": "1"});
     let listed: Vec<_> = MAY.iter().map(|(name, _)| *name).collect();
     let known: Vec<_> = catalog::CATALOG.iter().map(|capability| capability.name).collect();
@@ -35,9 +39,16 @@ fn every_capability_is_open_to_its_roles_and_to_no_other() {
     for (name, roles) in MAY {
         let capability = catalog::find(name).unwrap();
         for role in EVERYBODY.iter().copied() {
-            let question =
-                Question { role, surface: Surface::Api, capability, input: &input, policy: &policy };
-            let refused = matches!(judge(&question), Verdict::Deny { rule: "role", .. });
+            let question = Question {
+                authority: Authority { role, mode: Mode::Act },
+                surface: Surface::Api,
+                subject: capability.into(),
+                input: &input,
+                completed: &input,
+                plan: PlanStanding::NoPlan,
+                policy: &policy,
+            };
+            let refused = matches!(judge(&question), Verdict::Deny { rule, .. } if rule == "role");
             assert_eq!(!refused, roles.contains(&role), "{name} called by {role:?}");
         }
     }

@@ -14,6 +14,8 @@ pub(crate) enum Method {
     Get,
     /// Makes or asks for something.
     Post,
+    /// Sets the whole.
+    Put,
     /// Changes a part.
     Patch,
     /// Takes away.
@@ -26,6 +28,7 @@ impl Method {
         match self {
             Self::Get => "GET",
             Self::Post => "POST",
+            Self::Put => "PUT",
             Self::Patch => "PATCH",
             Self::Delete => "DELETE",
         }

@@ -131,6 +131,7 @@ fn http_method(method: Method) -> HttpMethod {
     match method {
         Method::Get => HttpMethod::Get,
         Method::Post => HttpMethod::Post,
+        Method::Put => HttpMethod::Put,
         Method::Patch => HttpMethod::Patch,
         Method::Delete => HttpMethod::Delete,
     }

@@ -10,6 +10,7 @@ mod health;
 mod keys;
 mod me;
 mod objects;
+mod policy;
 mod shapes;
 mod tools;
 mod turns;
@@ -28,6 +29,7 @@ pub(crate) fn doors() -> Vec<Door> {
         tools::doors(),
         calls::doors(),
         approvals::doors(),
+        policy::doors(),
         events::doors(),
         agents::doors(),
         objects::doors(),

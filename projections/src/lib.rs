@@ -30,6 +30,6 @@ pub use page::{Page, Paged};
 pub use postgres::Postgres;
 pub use queries::{
     AgentRow, ApprovalRow, CallSummary, ConversationRow, ConversationView, DueTimer, ExecutionKind, KeyRow,
-    MessageView, Queries, StaleExecution, StepView, ToolCallRow, TurnView, WorkspaceRow,
+    MessageView, Queries, RunningCall, StaleExecution, StepView, ToolCallRow, TurnView, WorkspaceRow,
 };
 pub use store::{Batch, Store, StoreError};

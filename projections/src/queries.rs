@@ -27,7 +27,7 @@ use crate::pool;
 pub use agents::{AgentRow, KeyRow};
 pub use approvals::ApprovalRow;
 pub use conversations::{ConversationRow, ConversationView, MessageView};
-pub use runtime::{DueTimer, ExecutionKind, StaleExecution, WorkspaceRow};
+pub use runtime::{DueTimer, ExecutionKind, RunningCall, StaleExecution, WorkspaceRow};
 pub use tool_calls::ToolCallRow;
 pub use turns::{CallSummary, StepView, TurnView};
 

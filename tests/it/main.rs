@@ -21,6 +21,7 @@ mod model_faults;
 mod model_text;
 mod nats_down;
 mod openapi;
+mod policy;
 mod program;
 mod program_start;
 mod restart;

@@ -112,6 +112,16 @@ impl Http {
         self.send(self.request(Method::POST, path).json(body)).await
     }
 
+    /// PUT with a JSON body.
+    pub async fn put(&self, path: &str, body: &Value) -> Answer {
+        self.send(self.request(Method::PUT, path).json(body)).await
+    }
+
+    /// DELETE.
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(self.request(Method::DELETE, path)).await
+    }
+
     /// POST with a JSON body and an `Idempotency-Key`.
     pub async fn post_once(&self, path: &str, key: &str, body: &Value) -> Answer {
         self.send(self.request(Method::POST, path).header("Idempotency-Key", key).json(body)).await

@@ -2,6 +2,7 @@
 
 use chrono::Utc;
 use oxagen_domain::capability::Surface;
+use oxagen_domain::policy::Mode;
 use oxagen_domain::tool_call::{ToolCall, ToolCallCommand};
 use oxagen_domain::turn::{StepCall, StepFailure, StepResult, Turn, TurnCommand};
 use oxagen_domain::{CallId, RunnerId, TurnId};
@@ -109,8 +110,13 @@ impl Commands {
             result.calls = answer.calls.iter().map(|(call, provider)| step_call(call, provider)).collect();
             let command = TurnCommand::CompleteStep { epoch: to.epoch, result };
             unit.decide::<Turn>(&to.turn.to_string(), command).await?;
-            let asker =
-                Asker { user: spec.requested_by, role: spec.role, surface: Surface::Agent, at: Utc::now() };
+            let asker = Asker {
+                user: spec.requested_by,
+                role: spec.role,
+                mode: Mode::Act,
+                surface: Surface::Agent,
+                at: Utc::now(),
+            };
             let (mut bodies, mut planned) = (Bodies::new(), Vec::new());
             if !answer.calls.is_empty() {
                 let policy = unit.workspace_policy().await?;

@@ -5,7 +5,7 @@ use oxagen_domain::tool_call::{Standing, ToolCall, ToolCallCommand};
 use oxagen_domain::turn::{Turn, TurnCommand};
 use oxagen_domain::{Approval, ApprovalCommand, CallId, Right, TurnId};
 
-use crate::{Caller, Code, CommandError, Commands};
+use crate::{Caller, Code, CommandError, Commands, Context};
 
 impl Commands {
     /// Asks for a turn's end. Whoever runs it cancels what is open and ends it; a paused one is woken for that.
@@ -28,6 +28,30 @@ impl Commands {
             let mut unit = self.unit(&context, &rounds);
             let command = TurnCommand::RequestCancel { by: caller.user, reason: reason.clone() };
             unit.decide::<Turn>(&turn.to_string(), command).await?;
+            if unit.commit(&mut rounds).await?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Cancels a call that runs, in a turn or outside one, because the workspace's kill switch says so. A call that has
+    /// ended or does not run any more is left alone.
+    ///
+    /// # Errors
+    /// [`Code::Unavailable`].
+    pub async fn stop_call(&self, context: &Context, call: CallId) -> Result<(), CommandError> {
+        let (id, mut rounds) = (call.to_string(), self.rounds());
+        loop {
+            let mut look = self.unit(context, &rounds);
+            let found = look.owned::<ToolCall>(&id, "call").await?.state;
+            let (Standing::Started(_), Some(spec)) = (found.standing, found.spec) else { return Ok(()) };
+            let place = spec.place.as_ref();
+            let within = context
+                .clone()
+                .within(place.map(|place| place.conversation_id), place.map(|place| place.turn_id));
+            let mut unit = self.unit(&within, &rounds);
+            let reason = "the workspace's kill switch stopped it".to_owned();
+            unit.decide::<ToolCall>(&id, ToolCallCommand::Cancel { reason, at: Utc::now() }).await?;
             if unit.commit(&mut rounds).await?.is_some() {
                 return Ok(());
             }

@@ -30,6 +30,8 @@ impl Commands {
                     unit.on_turn(Some(*turn));
                     unit.decide::<Turn>(&turn.to_string(), TurnCommand::Answer { cause: *cause }).await?;
                 }
+                // Which calls run is a question to the read models: the reactor asks, and stops each.
+                Reaction::StopCalls { .. } => {}
                 Reaction::BeginTurn { turn } => {
                     unit.on_turn(Some(*turn));
                     unit.decide::<Turn>(&turn.to_string(), TurnCommand::Begin { at: Utc::now() }).await?;

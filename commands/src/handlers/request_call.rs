@@ -2,6 +2,7 @@
 
 use chrono::Utc;
 use oxagen_domain::capability::{Surface, catalog};
+use oxagen_domain::policy::Mode;
 use oxagen_domain::tool_call::{CallStatus, Standing, ToolCall};
 use oxagen_domain::{ApprovalId, CallId, Digest, Right};
 use serde::Serialize;
@@ -56,7 +57,13 @@ impl Commands {
         let call_id = CallId(key.map_or_else(Uuid::now_v7, |key| {
             oxagen_domain::derive(caller.scope.workspace.0, &format!("calls/{key}"))
         }));
-        let asker = Asker { user: caller.user, role: caller.role, surface: Surface::Api, at: Utc::now() };
+        let asker = Asker {
+            user: caller.user,
+            role: caller.role,
+            mode: Mode::Act,
+            surface: Surface::Api,
+            at: Utc::now(),
+        };
         let (context, mut rounds) = (caller.context(None, None), self.rounds());
         loop {
             let mut unit = self.unit(&context, &rounds);
@@ -75,9 +82,9 @@ impl Commands {
                 continue;
             }
             return match planned.refused {
-                Some((_, reason)) => Err(CommandError {
-                    detail: Some(serde_json::json!({ "callId": call_id })),
-                    ..CommandError::new(Code::DeniedByPolicy, reason)
+                Some(refusal) => Err(CommandError {
+                    detail: Some(serde_json::json!({ "callId": call_id, "rule": refusal.rule })),
+                    ..CommandError::new(Code::DeniedByPolicy, refusal.message)
                 }),
                 None => {
                     let status = if planned.cleared { "cleared" } else { "held" };

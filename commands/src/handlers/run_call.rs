@@ -2,13 +2,14 @@
 
 use chrono::Utc;
 use oxagen_domain::capability::catalog;
-use oxagen_domain::policy::{Question, Verdict, judge};
+use oxagen_domain::policy::{Authority, Mode, PlanStanding, Verdict};
 use oxagen_domain::tool_call::{CallError, CallSpec, Ending, Standing, ToolCall, ToolCallCommand, excerpt};
 use oxagen_domain::turn::Turn;
 use oxagen_domain::{Body, CallId, RunnerId};
 use serde_json::Value;
 
 use super::AdvanceTurn;
+use crate::gate::Gate;
 use crate::unit::Unit;
 use crate::{Code, CommandError, Commands, Context};
 
@@ -50,13 +51,13 @@ impl Commands {
             let Some(spec) = call.spec.clone() else { return Err(CommandError::unknown("call")) };
             let input = self.whole(start.context.scope().tenant, &spec.input).await?;
             assert_owner(&mut unit, start).await?;
-            let command = match denied(&mut unit, &spec, &input).await? {
-                Some((rule, reason)) if call.standing == Standing::Cleared => {
+            let may_rerun = catalog::find(&spec.capability).is_some_and(|tool| (tool.may_rerun)(&input));
+            let command = match denied(&mut unit, &call, &spec, &input).await? {
+                // An attempt before it may have happened where it may not run twice: that is said, whatever policy says.
+                Some((rule, reason)) if may_rerun || call.standing == Standing::Cleared => {
                     ToolCallCommand::Deny { rule, reason, at: Utc::now() }
                 }
                 Some(_) | None => {
-                    let may_rerun =
-                        catalog::find(&spec.capability).is_some_and(|tool| (tool.may_rerun)(&input));
                     ToolCallCommand::Start { runner_id: start.runner, may_rerun, at: Utc::now() }
                 }
             };
@@ -134,15 +135,22 @@ async fn assert_owner(unit: &mut Unit<'_>, start: &CallStart) -> Result<(), Comm
 /// Judges the call by the policy in force; what was approved needs no second question, but a denial stands.
 async fn denied(
     unit: &mut Unit<'_>,
+    call: &ToolCall,
     spec: &CallSpec,
     input: &Value,
 ) -> Result<Option<(String, String)>, CommandError> {
-    let Some(tool) = catalog::find(&spec.capability) else { return Ok(None) };
     let policy = unit.workspace_policy().await?;
-    let question =
-        Question { role: spec.role, surface: spec.surface, capability: tool, input, policy: &policy };
-    Ok(match judge(&question) {
+    let Some(tool) = catalog::find(&spec.capability) else { return Ok(None) };
+    // A person approved what the tool was then.
+    if call.approval.is_some() && tool.version_id() != spec.tool_version_id {
+        let reason =
+            format!("{} has changed since a person approved this call: ask for it again", spec.capability);
+        return Ok(Some(("tool_changed".to_owned(), reason)));
+    }
+    let authority = Authority { role: spec.role, mode: Mode::Act };
+    let gate = Gate { authority, surface: spec.surface, plan: PlanStanding::NoPlan, policy: &policy };
+    Ok(match gate.judge(tool, input) {
         Verdict::Allow { .. } | Verdict::Ask { .. } => None,
-        Verdict::Deny { rule, reason } => Some((rule.to_owned(), reason)),
+        Verdict::Deny { rule, reason } => Some((rule, reason)),
     })
 }

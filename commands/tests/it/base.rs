@@ -17,6 +17,8 @@ pub(crate) struct Base {
     /// A second instance with a pool of its own.
     pub(crate) second: Commands,
     pub(crate) owner: Caller,
+    /// Where its database is.
+    pub(crate) url: String,
 }
 
 impl Base {
@@ -24,7 +26,7 @@ impl Base {
         let url = database().await;
         let (commands, second) = (open(&url).await, open(&url).await);
         let owner = workspace(&commands).await;
-        Self { commands, second, owner }
+        Self { commands, second, owner, url }
     }
 }
 

@@ -6,4 +6,5 @@ mod approvals;
 mod base;
 mod idempotency;
 mod ledger;
+mod policy;
 mod races;

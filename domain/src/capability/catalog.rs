@@ -106,6 +106,24 @@ pub const CATALOG: &[Capability] = &[
         route: route("GET", "/v1/events"),
         ..API
     },
+    Capability {
+        name: "agent.policy.read",
+        summary: "Reads the workspace's policy and its version.",
+        category: "policy",
+        risk: Risk::High,
+        route: route("GET", "/v1/policy"),
+        ..API
+    },
+    Capability {
+        name: "agent.policy.set",
+        summary: "Sets the workspace's policy: tier, allowlist, rules, terms of approvals, kill switch.",
+        category: "policy",
+        effect: Effect::Write,
+        risk: Risk::High,
+        right: Right::Administer,
+        route: route("PUT", "/v1/policy"),
+        ..API
+    },
 ];
 
 /// What most entries share: read by HTTP, harmless, nobody is asked.

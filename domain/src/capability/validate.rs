@@ -1,9 +1,13 @@
 //! Arguments against a capability's schema, before anything else looks at them.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::catalog::CATALOG;
 use super::{Capability, CodeExecuteInput};
 
 /// One thing wrong with an input.
@@ -22,15 +26,36 @@ impl Flaw {
     }
 }
 
+/// A schema ready for use.
+struct Compiled {
+    validator: Result<jsonschema::Validator, String>,
+    defaults: Map<String, Value>,
+}
+
+/// Every capability's, made when the first one is needed.
+static COMPILED: LazyLock<BTreeMap<&'static str, Compiled>> =
+    LazyLock::new(|| CATALOG.iter().map(|capability| (capability.name, Compiled::new(capability))).collect());
+
+impl Compiled {
+    fn new(capability: &Capability) -> Self {
+        let schema = (capability.input)().to_value();
+        let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let defaults = properties
+            .filter_map(|(name, property)| Some((name.clone(), property.get("default")?.clone())))
+            .collect();
+        Self { validator: jsonschema::validator_for(&schema).map_err(|error| error.to_string()), defaults }
+    }
+}
+
 /// Checks an input against the capability's schema and its limits in bytes.
 ///
 /// # Errors
 /// Every flaw, each with a JSON pointer.
 pub fn validate(capability: &Capability, input: &Value) -> Result<(), Vec<Flaw>> {
-    let schema = (capability.input)().to_value();
-    let validator = jsonschema::validator_for(&schema).map_err(|error| {
-        vec![Flaw::new("", format!("the schema of {} is broken: {error}", capability.name))]
-    })?;
+    let broken =
+        |error: &str| vec![Flaw::new("", format!("the schema of {} is broken: {error}", capability.name))];
+    let compiled = COMPILED.get(capability.name).ok_or_else(|| broken("it is not in the catalogue"))?;
+    let validator = compiled.validator.as_ref().map_err(|error| broken(error))?;
     let flaws: Vec<_> = validator
         .iter_errors(input)
         .map(|error| Flaw::new(&error.instance_path().to_string(), error.to_string()))
@@ -42,6 +67,17 @@ pub fn validate(capability: &Capability, input: &Value) -> Result<(), Vec<Flaw>>
         "agent.code.execute" => code_execute_flaws(input),
         _ => Ok(()),
     }
+}
+
+/// The input with the schema's defaults in place of what it leaves out: what the call will really be run with.
+pub fn with_defaults(capability: &Capability, input: &Value) -> Value {
+    let mut whole = input.clone();
+    if let (Some(compiled), Value::Object(members)) = (COMPILED.get(capability.name), &mut whole) {
+        for (name, default) in &compiled.defaults {
+            members.entry(name.clone()).or_insert_with(|| default.clone());
+        }
+    }
+    whole
 }
 
 fn code_execute_flaws(input: &Value) -> Result<(), Vec<Flaw>> {
@@ -72,6 +108,14 @@ mod tests {
     #[test]
     fn an_unknown_field_is_refused() {
         assert!(!flaws(&json!({"language": "node", "code": "x", "sudo": true})).is_empty());
+    }
+
+    #[test]
+    fn what_is_left_out_is_judged_by_its_default() {
+        let tool = catalog::find("agent.code.execute").unwrap();
+        let whole = with_defaults(tool, &json!({"language": "python", "code": "1", "memoryMb": 64}));
+        assert_eq!((&whole["timeoutMs"], &whole["memoryMb"]), (&json!(30_000), &json!(64)));
+        assert_eq!(whole["network"], "deny");
     }
 
     #[test]

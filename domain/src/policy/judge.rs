@@ -1,24 +1,13 @@
-//! The decision: allow, ask or deny, with the rule that decided. The first refusal wins.
+//! The decision: allow, ask or deny, with the rule that decided. The steps are taken in their order; the first that
+//! has an answer decides.
 
-use serde_json::Value;
+mod limits;
+mod steps;
 
-use super::{PolicyDocument, Tier};
-use crate::capability::{Capability, CodeExecuteInput, Effect, Network, Risk, Surface};
-use crate::role::Role;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// Who wants to call what.
-pub struct Question<'a> {
-    /// The role by whose authority the call is made.
-    pub role: Role,
-    /// Where it comes from.
-    pub surface: Surface,
-    /// What is called.
-    pub capability: &'a Capability,
-    /// With what; it has passed the schema.
-    pub input: &'a Value,
-    /// What the workspace permits.
-    pub policy: &'a PolicyDocument,
-}
+use super::{ApprovalTerms, Question};
 
 /// The answer. `rule` names what decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,144 +15,118 @@ pub enum Verdict {
     /// It may run.
     Allow {
         /// What decided.
-        rule: &'static str,
+        rule: String,
     },
     /// A person is asked first.
     Ask {
         /// What decided.
-        rule: &'static str,
+        rule: String,
+        /// Why, in words.
+        reason: String,
+        /// What it takes to approve.
+        terms: ApprovalTerms,
     },
     /// It may not run.
     Deny {
         /// What decided.
-        rule: &'static str,
+        rule: String,
         /// For the model and the person: what, why, and what to do.
         reason: String,
     },
 }
 
-/// Judges a call. What a person does through the API without an external effect passes the first two steps alone.
-pub fn judge(question: &Question<'_>) -> Verdict {
-    let Question { role, surface, capability, policy, .. } = question;
-    if !role.may(capability.right) {
-        let reason =
-            format!("the role {role:?} may not call {}: ask an owner for another role", capability.name);
-        return Verdict::Deny { rule: "role", reason: reason.to_lowercase() };
-    }
-    if !capability.is_on(*surface) {
-        let reason = format!("{} cannot be called from the {surface:?} surface", capability.name);
-        return Verdict::Deny { rule: "surface", reason };
-    }
-    if *surface == Surface::Api && capability.effect != Effect::External {
-        return Verdict::Allow { rule: "person" };
-    }
-    let Some(tier) = Tier::named(&policy.tier) else {
-        return Verdict::Deny {
-            rule: "tier",
-            reason: format!("the policy names an unknown tier `{}`", policy.tier),
-        };
-    };
-    if capability.risk > tier.risk_ceiling {
-        let reason = format!(
-            "{} has {:?} risk and the tier `{}` goes up to {:?}",
-            capability.name, capability.risk, policy.tier, tier.risk_ceiling
-        );
-        return Verdict::Deny { rule: "tier.risk", reason };
-    }
-    if let Some(verdict) = over_sandbox_limits(question, tier) {
-        return verdict;
-    }
-    if capability.risk == Risk::High && !policy.enabled.contains(capability.name) {
-        let reason =
-            format!("{} has high risk and this workspace has not enabled it by name", capability.name);
-        return Verdict::Deny { rule: "allowlist", reason };
-    }
-    if capability.asks_approval {
-        return Verdict::Ask { rule: "capability.asks_approval" };
-    }
-    Verdict::Allow { rule: "default" }
-}
-
-/// Asking over a limit is refused with the limit in the error, never clamped in silence.
-fn over_sandbox_limits(question: &Question<'_>, tier: &Tier) -> Option<Verdict> {
-    let Question { capability, input, policy, .. } = question;
-    if capability.name != "agent.code.execute" {
-        return None;
-    }
-    let deny = |rule, reason| Some(Verdict::Deny { rule, reason });
-    let Some(ceiling) = tier.sandbox else {
-        return deny("tier.sandbox", format!("the tier `{}` has no sandbox", policy.tier));
-    };
-    let Ok(run) = serde_json::from_value::<CodeExecuteInput>((*input).clone()) else {
-        return deny("input", "the input does not fit the schema".to_owned());
-    };
-    if run.timeout_ms > ceiling.timeout_ms {
-        let text =
-            format!("timeoutMs {} is over this workspace's limit of {}", run.timeout_ms, ceiling.timeout_ms);
-        return deny("tier.timeout", text);
-    }
-    if run.memory_mb > ceiling.memory_mb {
-        let text =
-            format!("memoryMb {} is over this workspace's limit of {}", run.memory_mb, ceiling.memory_mb);
-        return deny("tier.memory", text);
-    }
-    if run.network == Network::Allow && !(ceiling.network && policy.network) {
-        return deny("sandbox.network", "this workspace's policy gives the sandbox no network".to_owned());
-    }
-    if !policy.languages.contains(&run.language) {
-        return deny(
-            "sandbox.language",
-            format!("this workspace's policy does not permit {:?}", run.language),
-        );
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::capability::catalog::find;
-
-    fn rule(policy: &PolicyDocument, role: Role, name: &str, input: &Value) -> (&'static str, &'static str) {
-        let question =
-            Question { role, surface: Surface::Agent, capability: find(name).unwrap(), input, policy };
-        match judge(&question) {
-            Verdict::Allow { rule } => ("allow", rule),
-            Verdict::Ask { rule } => ("ask", rule),
-            Verdict::Deny { rule, .. } => ("deny", rule),
+impl Verdict {
+    /// What decided.
+    pub fn rule(&self) -> &str {
+        match self {
+            Self::Allow { rule } | Self::Ask { rule, .. } | Self::Deny { rule, .. } => rule,
         }
     }
 
-    #[test]
-    fn high_risk_is_denied_until_enabled_and_then_asks() {
-        let run = json!({"language": "python", "code": "1"});
-        let closed = PolicyDocument::default();
-        assert_eq!(rule(&closed, Role::Member, "agent.code.execute", &run), ("deny", "allowlist"));
-        let open = PolicyDocument { enabled: ["agent.code.execute".to_owned()].into(), ..closed };
-        assert_eq!(
-            rule(&open, Role::Member, "agent.code.execute", &run),
-            ("ask", "capability.asks_approval")
-        );
-        assert_eq!(rule(&open, Role::Viewer, "agent.code.execute", &run), ("deny", "role"));
+    /// The answer in one word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Allow { .. } => "allow",
+            Self::Ask { .. } => "ask",
+            Self::Deny { .. } => "deny",
+        }
     }
 
-    #[test]
-    fn limits_of_the_tier_are_refused_by_name() {
-        let policy =
-            PolicyDocument { enabled: ["agent.code.execute".to_owned()].into(), ..Default::default() };
-        let long = json!({"language": "python", "code": "1", "timeoutMs": 60_000});
-        assert_eq!(rule(&policy, Role::Owner, "agent.code.execute", &long), ("deny", "tier.timeout"));
-        let online = json!({"language": "python", "code": "1", "network": "allow"});
-        assert_eq!(rule(&policy, Role::Owner, "agent.code.execute", &online), ("deny", "sandbox.network"));
-        let free = PolicyDocument { tier: "free".to_owned(), ..policy };
-        assert_eq!(rule(&free, Role::Owner, "agent.code.execute", &long), ("deny", "tier.risk"));
+    /// Why, in words; none for what nobody has a word against.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Allow { .. } => None,
+            Self::Ask { reason, .. } | Self::Deny { reason, .. } => Some(reason),
+        }
     }
 
-    #[test]
-    fn reading_needs_nobody() {
-        let policy = PolicyDocument::default();
-        assert_eq!(rule(&policy, Role::Viewer, "agent.tool.list", &json!({})), ("allow", "default"));
+    fn allow(rule: impl Into<String>) -> Self {
+        Self::Allow { rule: rule.into() }
+    }
+
+    fn deny(rule: impl Into<String>, reason: String) -> Self {
+        Self::Deny { rule: rule.into(), reason }
+    }
+}
+
+/// One step of the decision: its name, and its answer if it has one.
+type Step = (&'static str, fn(&Question<'_>) -> Option<Verdict>);
+
+/// The steps, in their order.
+const STEPS: &[Step] = &[
+    ("role", steps::role),
+    ("surface", steps::surface),
+    ("person", steps::person),
+    ("kill_switch", steps::kill_switch),
+    ("plan_mode", steps::plan_mode),
+    ("tier", limits::tier),
+    ("allowlist", steps::allowlist),
+    ("rules.deny", steps::deny_rules),
+    ("plan", steps::plan_itself),
+    ("rules.always_ask", steps::always_ask_rules),
+    ("plan.drift", steps::drift),
+    ("rules.ask", steps::ask_rules),
+    ("rules.allow", steps::allow_rules),
+    ("capability.asks_approval", steps::own_question),
+];
+
+/// Judges a call. What a person does through the API without an external effect passes the first steps alone.
+pub fn judge(question: &Question<'_>) -> Verdict {
+    STEPS.iter().find_map(|(_, step)| step(question)).unwrap_or_else(|| Verdict::allow("default"))
+}
+
+/// What would happen to a call, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Explanation {
+    /// `allow`, `ask` or `deny`.
+    pub decision: &'static str,
+    /// The rule that decided.
+    pub rule: String,
+    /// Why, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What it takes to approve, when a person is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalTerms>,
+    /// The steps that had nothing to say before that, in their order.
+    pub passed: Vec<&'static str>,
+}
+
+/// Judges a call and says how the decision came about.
+pub fn explain(question: &Question<'_>) -> Explanation {
+    let passed: Vec<_> =
+        STEPS.iter().take_while(|(_, step)| step(question).is_none()).map(|(name, _)| *name).collect();
+    let verdict = judge(question);
+    let approval = match &verdict {
+        Verdict::Ask { terms, .. } => Some(terms.clone()),
+        Verdict::Allow { .. } | Verdict::Deny { .. } => None,
+    };
+    Explanation {
+        decision: verdict.word(),
+        rule: verdict.rule().to_owned(),
+        reason: verdict.reason().map(str::to_owned),
+        approval,
+        passed,
     }
 }

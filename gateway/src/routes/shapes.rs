@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
+use oxagen_domain::policy::{ApprovalTerms, PolicyDocument, StandingApproval};
 use oxagen_domain::turn::Usage;
 use oxagen_domain::{Decision, Fact, Role};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -116,6 +117,15 @@ shapes! {
     }
     /// What came of each answer, in the order of the request: a receipt, or a refusal.
     ApprovalReceipts { "items": Vec<Map<String, Value>> }
+    /// A policy and its version, which grows with every change.
+    Policy { "version": u64, "policy": PolicyDocument }
+    /// What would happen to a call, and why.
+    Explanation {
+        "version": u64, "decision": String, "rule": String, "reason?": String, "approval?": ApprovalTerms,
+        "passed": Vec<String>,
+    }
+    /// The answers that stand.
+    StandingApprovalPage { "items": Vec<StandingApproval>, "nextCursor?": String }
     /// A page of facts, ascending.
     FactPage { "items": Vec<Fact>, "nextCursor?": String }
     /// An agent with its newest version.

@@ -34,9 +34,12 @@ pub(super) fn workspace(rows: &mut Rows<Workspace>, source: Source<'_>, event: &
 
 /// Takes in what happened to a policy.
 pub(super) fn policy(rows: &mut Rows<Policy>, source: Source<'_>, event: &PolicyEvent) {
-    let PolicyEvent::Set { document } = event;
     let row = rows.at(source.fact, source.fact.workspace_id.0);
     row.version = Some(source.fact.aggregate_version.cast_signed());
+    let document = match event {
+        PolicyEvent::Set { document } => document,
+        PolicyEvent::ApprovalRemembered { .. } | PolicyEvent::ApprovalForgotten { .. } => return,
+    };
     row.document = serde_json::to_value(document).ok();
     row.risk_ceiling = Tier::named(&document.tier).and_then(|tier| word(&tier.risk_ceiling));
     row.set_at = source.at();

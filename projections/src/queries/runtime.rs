@@ -34,6 +34,15 @@ pub struct StaleExecution {
     pub conversation: Option<ConversationId>,
 }
 
+/// A call that runs.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct RunningCall {
+    /// The call.
+    pub call: CallId,
+    /// What it calls.
+    pub capability: String,
+}
+
 /// A timer that is due: an approval whose time is up.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct DueTimer {
@@ -69,6 +78,9 @@ select to_jsonb(r) from (
       where a.tenant_id = e.tenant_id and a.workspace_id = e.workspace_id and a.resolved_at is null
         and (a.turn_id = e.turn_id or a.tool_call_id = e.call_id))))
   order by updated_at limit $2) r";
+const RUNNING: &str = "
+select to_jsonb(r) from (
+  select id as call, capability from execution.tool_calls where status = 'started' and capability is not null) r";
 const DUE: &str = "
 select to_jsonb(r) from (
   select jsonb_build_object('tenant', tenant_id, 'workspace', workspace_id) as scope, id as approval, due_at
@@ -92,6 +104,14 @@ impl Queries {
     ) -> Result<Vec<StaleExecution>, QueryError> {
         let query = rows(STALE).bind(older_than).bind(i64::from(limit));
         bounded(async { all(&mut self.across().await?, query).await }).await
+    }
+
+    /// The calls that run in a workspace.
+    ///
+    /// # Errors
+    /// [`QueryError`].
+    pub async fn running_calls(&self, scope: Scope) -> Result<Vec<RunningCall>, QueryError> {
+        bounded(async { all(&mut self.inside(scope).await?, rows(RUNNING)).await }).await
     }
 
     /// Timers that are due at `now`, the longest due first, at most `limit`.

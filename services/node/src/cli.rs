@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::command::{deadletters, decide, key, rebuild, replay, serve, tail, turn, verify, workspace};
+use crate::command::{
+    deadletters, decide, key, policy, rebuild, replay, serve, tail, turn, verify, workspace,
+};
 use crate::failure::EXIT_CODES;
 
 const EXAMPLES: &str = "\
@@ -73,6 +75,9 @@ pub(crate) enum Command {
     Verify(verify::Verify),
     /// Build a projection again from the journal, while it is in use
     Rebuild(rebuild::Rebuild),
+    /// Read, set and ask the workspace's policy
+    #[command(subcommand)]
+    Policy(policy::Policy),
     /// Make, list and revoke API keys
     #[command(subcommand)]
     Key(key::Key),

@@ -83,6 +83,15 @@ impl Client {
         self.json(request).await
     }
 
+    /// Sets the whole of something.
+    pub(crate) async fn put<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Failure> {
+        self.json(self.request(Method::PUT, path, &[]).timeout(ANSWER).json(body)).await
+    }
+
     /// Takes something away.
     pub(crate) async fn delete(&self, path: &str) -> Result<(), Failure> {
         self.send(self.request(Method::DELETE, path, &[]).timeout(ANSWER)).await.map(drop)

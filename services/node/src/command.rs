@@ -6,6 +6,7 @@ pub(crate) mod deadletters;
 pub(crate) mod decide;
 pub(crate) mod key;
 pub(crate) mod migrate;
+pub(crate) mod policy;
 pub(crate) mod rebuild;
 pub(crate) mod replay;
 pub(crate) mod serve;
@@ -55,6 +56,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Replay(replay) => replay::replay(&desk, replay).await,
         Command::Verify(verify) => verify::verify(&desk, verify).await,
         Command::Rebuild(rebuild) => rebuild::rebuild(&desk, rebuild).await,
+        Command::Policy(policy) => policy::policy(&desk, policy).await,
         Command::Key(key) => key::key(&desk, key).await,
         Command::Workspace(workspace) => workspace::workspace(&desk, workspace).await,
         Command::Deadletters(letters) => deadletters::deadletters(&desk, letters).await,

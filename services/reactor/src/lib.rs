@@ -5,6 +5,7 @@
 
 mod catalog;
 mod service;
+mod stop;
 mod timers;
 
 use oxagen_commands::Commands;

@@ -7,7 +7,7 @@ use chrono::Utc;
 use fail::fail_point;
 use oxagen_commands::{Code, CommandError, Context};
 use oxagen_domain::Fact;
-use oxagen_domain::reaction::react;
+use oxagen_domain::reaction::{Reaction, react};
 use oxagen_jetstream::consume::{self, Job};
 use oxagen_jetstream::topology;
 use oxagen_journal::DeadLetter;
@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
-use crate::{ReactorOptions, catalog, timers};
+use crate::{ReactorOptions, catalog, stop, timers};
 
 /// Facts attended to at once.
 const AT_ONCE: usize = 16;
@@ -101,7 +101,13 @@ async fn carry_out(options: &ReactorOptions, fact: &Fact) -> Result<(), CommandE
         if nth > 0 {
             fail_point!("reactor.between", |_| std::process::abort());
         }
-        options.commands.react(&context, &reaction).await?;
+        match &reaction {
+            Reaction::StopCalls { switch } => stop::calls(options, fact, switch).await?,
+            Reaction::ClearCall { .. }
+            | Reaction::RefuseCall { .. }
+            | Reaction::AnswerTurn { .. }
+            | Reaction::BeginTurn { .. } => options.commands.react(&context, &reaction).await?,
+        }
     }
     Ok(())
 }

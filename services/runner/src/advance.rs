@@ -90,6 +90,7 @@ impl Shared {
         (spec, turn, version): (&TurnSpec, &Turn, u64),
         stop: &CancellationToken,
     ) -> Result<(), CommandError> {
+        let own = self.stops.register_under(call.0, stop);
         let started = match fresh {
             Some(planned) => {
                 let input =
@@ -119,7 +120,7 @@ impl Shared {
             attempt: started.attempt,
         };
         let place = Where { context: to.context.clone(), frames: Some(frames) };
-        self.run_call(Running { started, place, stop: stop.clone() }).await
+        self.run_call(Running { started, place, stop: own.token.clone() }).await
     }
 }
 

@@ -33,6 +33,13 @@ impl Stops {
         Stoppable { stops: self.clone(), id, token }
     }
 
+    /// Registers a call of a turn: it stops with the turn, and can be stopped alone.
+    pub(crate) fn register_under(&self, id: Uuid, turn: &CancellationToken) -> Stoppable {
+        let token = turn.child_token();
+        self.0.insert(id, token.clone());
+        Stoppable { stops: self.clone(), id, token }
+    }
+
     /// Stops what is cancelled, until dropped.
     pub(crate) async fn follow(&self, bus: &Bus, commands: &Commands, after: u64) {
         let mut facts = follow::facts(bus, "runner-stops", after, FILTERS);
@@ -40,9 +47,10 @@ impl Stops {
             match facts.next_batch().await {
                 Delivery::Facts(batch) => {
                     for fact in batch {
-                        let id =
-                            fact.turn_id.map_or_else(|| fact.aggregate_id.parse().ok(), |turn| Some(turn.0));
-                        if let Some(token) = id.and_then(|id| self.0.get(&id).map(|token| token.clone())) {
+                        let id = fact.aggregate_id.parse().ok();
+                        if let Some(token) =
+                            id.and_then(|id: Uuid| self.0.get(&id).map(|token| token.clone()))
+                        {
                             token.cancel();
                         }
                     }

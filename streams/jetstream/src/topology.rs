@@ -86,7 +86,7 @@ pub static RUNNER: Durable = Durable {
 pub static REACTOR: Durable = Durable {
     name: "reactor",
     description: "Facts that lead to commands",
-    filters: &["fact.*.*.approval.*", "fact.*.*.conversation.turn_closed"],
+    filters: &["fact.*.*.approval.*", "fact.*.*.conversation.turn_closed", "fact.*.*.policy.set"],
     ack_wait: Duration::from_secs(3),
     max_ack_pending: 10_000,
     batch: 64,
