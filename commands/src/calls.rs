@@ -1,18 +1,19 @@
 //! Requesting a call: validated, judged, and put into the ledger with its ruling, on the unit of whoever asks.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use oxagen_domain::capability::{Capability, Effect, Risk, Surface, catalog, validate};
-use oxagen_domain::policy::{Authority, Mode, PlanStanding, Policy, Verdict};
+use oxagen_domain::policy::{ApprovalTerms, Authority, Mode, PlanStanding, Policy, Verdict};
 use oxagen_domain::tool_call::{CallError, CallSpec, Place, Ruling, ToolCall, ToolCallCommand};
-use oxagen_domain::{
-    Approval, ApprovalCommand, ApprovalId, ApprovalQuestion, Body, CallId, Digest, ExecutionId, Role, StepId,
-    ToolVersionId, UserId,
-};
+use oxagen_domain::{ApprovalId, Body, CallId, Digest, ExecutionId, Role, StepId, ToolVersionId, UserId};
 use serde_json::Value;
 
 use crate::error::CommandError;
 use crate::gate::Gate;
+use crate::hold::Held;
 use crate::unit::Unit;
+
+/// How often a turn may ask in vain for the very same call.
+const IN_VAIN: u32 = 3;
 
 /// A call that somebody asks for.
 #[derive(Clone, Debug)]
@@ -63,6 +64,12 @@ pub struct AtOnce {
 /// Bodies that are to be stored before the commit that names them.
 pub(crate) type Bodies = Vec<(Digest, Vec<u8>)>;
 
+/// What was decided, and, where a person is asked, why and on which terms.
+struct Ruled {
+    ruling: Ruling,
+    question: Option<(String, ApprovalTerms)>,
+}
+
 impl Unit<'_> {
     /// The workspace's policy and its version, which the commit then asserts.
     pub(crate) async fn workspace_policy(&mut self) -> Result<Policy, CommandError> {
@@ -72,7 +79,7 @@ impl Unit<'_> {
         Ok(policy.state)
     }
 
-    /// Puts a call into the ledger with its ruling, and its approval if it is held.
+    /// Puts a call into the ledger with its ruling, and the question to a person if it is held.
     pub(crate) async fn ask(
         &mut self,
         asked: AskedCall,
@@ -85,14 +92,25 @@ impl Unit<'_> {
             Ok(value) => (value, None),
             Err((raw, reason)) => (serde_json::json!({ "unparsed": raw }), Some(reason)),
         };
-        let ruling = rule(&asked.name, tool, &value, broken, (asker, policy, asked.call_id));
         let input_digest = Digest::of_canonical(&value);
-        let (input, stored) = Body::split(value);
+        let turn = asked.place.as_ref().map(|place| place.turn_id);
+        let (standing, step) = self.plan_standing(turn, &asked.name, &input_digest).await?;
+        let mut ruled = rule(&asked.name, tool, &value, broken, (asker, policy, asked.call_id, standing));
+        let mut asked_before = 0;
+        if matches!(ruled.ruling, Ruling::Hold { .. }) {
+            asked_before = self.asked_before(turn, &asked.name, &input_digest).await?;
+            if asked_before >= IN_VAIN {
+                ruled = asked_enough(&asked.name);
+            }
+        }
+        let (input, stored) = Body::split(value.clone());
         bodies.extend(stored);
         let execution_id = match &asked.place {
             Some(place) => ExecutionId::of_turn(place.turn_id),
             None => ExecutionId::of_direct_call(asked.call_id),
         };
+        let Ruled { ruling, question } = ruled;
+        let may_run = matches!(ruling, Ruling::Clear { .. } | Ruling::Hold { .. });
         let spec = CallSpec {
             call_id: asked.call_id,
             capability: asked.name,
@@ -107,29 +125,29 @@ impl Unit<'_> {
             place: asked.place,
             requested_by: asker.user,
             role: asker.role,
+            plan: step.filter(|_| may_run),
         };
         let planned = plan(spec.clone(), &ruling);
-        let question = match &ruling {
-            Ruling::Hold { rule, approval_id } => {
-                Some(question(&spec, *approval_id, rule, expiry(policy, asker.at)))
+        let held = match (&ruling, question) {
+            (Ruling::Hold { rule, approval_id }, Some((reason, terms))) => {
+                let (approval_id, rule) = (*approval_id, rule.clone());
+                Some(Held { approval_id, rule, reason, terms, asked_before, at: asker.at })
             }
-            Ruling::Clear { .. } | Ruling::Deny { .. } | Ruling::Invalid(_) => None,
+            (Ruling::Hold { .. } | Ruling::Clear { .. } | Ruling::Deny { .. } | Ruling::Invalid(_), _) => {
+                None
+            }
         };
         let id = spec.call_id.to_string();
         self.expect_new::<ToolCall>(&id);
-        self.decide::<ToolCall>(&id, ToolCallCommand::Request { spec, ruling, at: asker.at }).await?;
+        let request = ToolCallCommand::Request { spec: spec.clone(), ruling, at: asker.at };
+        self.decide::<ToolCall>(&id, request).await?;
+        self.take_plan_step(&spec).await?;
         // After the call that it is about: a screen shows them in this order.
-        if let Some(question) = question {
-            let id = question.approval_id.to_string();
-            self.expect_new::<Approval>(&id);
-            self.decide::<Approval>(&id, ApprovalCommand::Request(question)).await?;
+        if let Some(held) = held {
+            self.put_to_a_person(&spec, &value, held, policy).await?;
         }
         Ok(planned)
     }
-}
-
-fn expiry(policy: &Policy, at: DateTime<Utc>) -> DateTime<Utc> {
-    at + TimeDelta::seconds(i64::try_from(policy.document.approval_expiry_seconds).unwrap_or(3600))
 }
 
 fn rule(
@@ -137,10 +155,11 @@ fn rule(
     tool: Option<&'static Capability>,
     input: &Value,
     broken: Option<String>,
-    (asker, policy, call): (&Asker, &Policy, CallId),
-) -> Ruling {
+    (asker, policy, call, plan): (&Asker, &Policy, CallId, PlanStanding),
+) -> Ruled {
     let invalid = |code: &str, message: String, flaws| {
-        Ruling::Invalid(CallError { code: code.to_owned(), message, flaws })
+        let ruling = Ruling::Invalid(CallError { code: code.to_owned(), message, flaws });
+        Ruled { ruling, question: None }
     };
     let Some(tool) = tool else {
         return invalid(
@@ -156,12 +175,23 @@ fn rule(
         return invalid("invalid_input", "the arguments do not fit the tool's schema".to_owned(), flaws);
     }
     let authority = Authority { role: asker.role, mode: asker.mode };
-    let gate = Gate { authority, surface: asker.surface, plan: PlanStanding::NoPlan, policy };
+    let gate = Gate { authority, surface: asker.surface, plan, policy };
     match gate.judge(tool, input) {
-        Verdict::Allow { rule } => Ruling::Clear { rule },
-        Verdict::Ask { rule, .. } => Ruling::Hold { rule, approval_id: ApprovalId::of_call(call) },
-        Verdict::Deny { rule, reason } => Ruling::Deny { rule, reason },
+        Verdict::Allow { rule } => Ruled { ruling: Ruling::Clear { rule }, question: None },
+        Verdict::Ask { rule, reason, terms } => {
+            let ruling = Ruling::Hold { rule, approval_id: ApprovalId::of_call(call) };
+            Ruled { ruling, question: Some((reason, terms)) }
+        }
+        Verdict::Deny { rule, reason } => Ruled { ruling: Ruling::Deny { rule, reason }, question: None },
     }
+}
+
+fn asked_enough(name: &str) -> Ruled {
+    let reason = format!(
+        "{name} was asked for {IN_VAIN} times with these very arguments, and never approved: nobody is asked again in \
+         this turn. Do something else, or tell the person why it is needed"
+    );
+    Ruled { ruling: Ruling::Deny { rule: "asked_in_vain".to_owned(), reason }, question: None }
 }
 
 fn plan(spec: CallSpec, ruling: &Ruling) -> PlannedCall {
@@ -176,24 +206,4 @@ fn plan(spec: CallSpec, ruling: &Ruling) -> PlannedCall {
 
 fn at_once(code: &str, rule: &str, message: &str) -> AtOnce {
     AtOnce { code: code.to_owned(), rule: rule.to_owned(), message: message.to_owned() }
-}
-
-fn question(
-    spec: &CallSpec,
-    approval_id: ApprovalId,
-    rule: &str,
-    expires_at: DateTime<Utc>,
-) -> ApprovalQuestion {
-    ApprovalQuestion {
-        approval_id,
-        call_id: spec.call_id,
-        execution_step_id: spec.execution_step_id,
-        capability: spec.capability.clone(),
-        input: spec.input.clone(),
-        input_digest: spec.input_digest.clone(),
-        risk: spec.risk,
-        rule: rule.to_owned(),
-        requested_by: spec.requested_by,
-        expires_at,
-    }
 }

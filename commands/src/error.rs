@@ -1,6 +1,7 @@
 //! Why a command was not carried out: a small closed set of codes, a text for people, the cause apart.
 
 use oxagen_domain::capability::Flaw;
+use oxagen_domain::plan::PlanRefusal;
 use oxagen_domain::policy::PolicyRefusal;
 use oxagen_domain::tool_call::ToolCallRefusal;
 use oxagen_domain::turn::TurnRefusal;
@@ -31,6 +32,8 @@ pub enum Code {
     CallEnded,
     /// The approval is closed.
     ApprovalClosed,
+    /// The plan wants no answer any more.
+    PlanClosed,
     /// The same `Idempotency-Key` came with another request.
     IdempotencyKeyReused,
     /// There is no such capability on this surface.
@@ -58,6 +61,7 @@ impl Code {
             Self::TurnEnded => "turn_ended",
             Self::CallEnded => "call_ended",
             Self::ApprovalClosed => "approval_closed",
+            Self::PlanClosed => "plan_closed",
             Self::IdempotencyKeyReused => "idempotency_key_reused",
             Self::UnknownCapability => "unknown_capability",
             Self::DeniedByPolicy => "denied_by_policy",
@@ -161,6 +165,8 @@ impl From<ToolCallRefusal> for CommandError {
             ToolCallRefusal::Unknown => Self::unknown("call"),
             ToolCallRefusal::Fenced { .. } => Self::fencing(text),
             ToolCallRefusal::Ended(_) => Self::new(Code::CallEnded, text),
+            ToolCallRefusal::NotInDoubt(_) => Self::new(Code::CallEnded, text),
+            ToolCallRefusal::Note => Self::invalid(vec![Flaw::new("/note", text)]),
             ToolCallRefusal::OtherApproval | ToolCallRefusal::NotCleared => Self::new(Code::Conflict, text),
         }
     }
@@ -172,6 +178,11 @@ impl From<ApprovalRefusal> for CommandError {
         match refusal {
             ApprovalRefusal::Unknown => Self::unknown("approval"),
             ApprovalRefusal::Note => Self::invalid(vec![Flaw::new("/note", text)]),
+            ApprovalRefusal::EditedByMany(_) | ApprovalRefusal::EditedDenial => {
+                Self::invalid(vec![Flaw::new("/editedInput", text)])
+            }
+            ApprovalRefusal::Role { .. } | ApprovalRefusal::Requester => Self::new(Code::Forbidden, text),
+            ApprovalRefusal::Answered(_) => Self::new(Code::ApprovalClosed, text),
             ApprovalRefusal::Closed(resolution) => {
                 Self { detail: Some(closed(&resolution)), ..Self::new(Code::ApprovalClosed, text) }
             }
@@ -242,6 +253,30 @@ impl From<PolicyRefusal> for CommandError {
             PolicyRefusal::Flaw { pointer, text } => flaw(&format!("/policy{pointer}"), text),
             PolicyRefusal::TooManyStanding => Self::new(Code::Conflict, text),
             PolicyRefusal::UnknownStanding => Self::unknown("standing approval"),
+        }
+    }
+}
+
+impl From<PlanRefusal> for CommandError {
+    fn from(refusal: PlanRefusal) -> Self {
+        let text = refusal.to_string();
+        match refusal {
+            PlanRefusal::Unknown => Self::unknown("plan"),
+            PlanRefusal::OtherVersion { current, .. } => {
+                Self { detail: Some(json!({ "version": current })), ..Self::new(Code::Conflict, text) }
+            }
+            PlanRefusal::Closed(status) => {
+                Self { detail: Some(json!({ "planStatus": status })), ..Self::new(Code::PlanClosed, text) }
+            }
+            PlanRefusal::Steps(flaws) => {
+                let under = |flaw: Flaw| {
+                    let place = flaw.pointer.strip_prefix("/steps").unwrap_or(&flaw.pointer);
+                    Flaw::new(&format!("/amendedSteps{place}"), flaw.expected)
+                };
+                Self::invalid(flaws.into_iter().map(under).collect())
+            }
+            PlanRefusal::Note => Self::invalid(vec![Flaw::new("/note", text)]),
+            PlanRefusal::Role(_) | PlanRefusal::Requester => Self::new(Code::Forbidden, text),
         }
     }
 }

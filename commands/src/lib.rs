@@ -9,6 +9,8 @@ mod context;
 mod error;
 mod gate;
 mod handlers;
+mod hold;
+mod plans;
 mod secret;
 mod unit;
 

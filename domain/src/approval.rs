@@ -1,6 +1,9 @@
 //! An approval: `requested → approved | denied | expired | superseded`. Nothing is held open while it waits.
 //!
-//! The stored deadline decides when an answer arrives; a timer also closes it.
+//! The stored deadline decides when an answer arrives; a timer also closes it. Answers count per person: any denial
+//! decides, approval decides when as many people as are needed have given it.
+
+mod decide;
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -10,6 +13,9 @@ use crate::aggregate::{aggregate, event_kinds};
 use crate::body::{Body, Digest};
 use crate::capability::Risk;
 use crate::ids::{ApprovalId, CallId, StepId, UserId};
+use crate::policy::ApprovalTerms;
+use crate::role::Role;
+use crate::tool_call::EditedInput;
 
 /// What a person is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +41,19 @@ pub struct ApprovalQuestion {
     pub requested_by: UserId,
     /// When it closes by itself.
     pub expires_at: DateTime<Utc>,
+    /// Why a person is asked, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What it takes to approve.
+    #[serde(default, skip_serializing_if = "ApprovalTerms::is_plain")]
+    pub terms: ApprovalTerms,
+    /// How often the turn has asked for the very same call before, in vain.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub asked_before: u32,
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// An answer.
@@ -68,6 +87,22 @@ pub enum Resolution {
     Superseded,
 }
 
+/// What one person answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GivenAnswer {
+    /// The answer.
+    pub decision: Decision,
+    /// Whose.
+    pub by: UserId,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// In their words.
+    pub note: Option<String>,
+    /// The digest of the arguments that they put in place of those asked for.
+    pub edited: Option<Digest>,
+}
+
 /// An approval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Approval {
@@ -75,6 +110,9 @@ pub struct Approval {
     pub question: Option<ApprovalQuestion>,
     /// How it was closed; none while it is open.
     pub resolution: Option<Resolution>,
+    /// What each person answered.
+    #[serde(default)]
+    pub answers: Vec<GivenAnswer>,
 }
 
 /// What has happened to an approval.
@@ -85,6 +123,22 @@ pub enum ApprovalEvent {
     Requested {
         /// What.
         question: ApprovalQuestion,
+    },
+    /// A person let it run, and more people are needed.
+    Voted {
+        /// The held call.
+        call_id: CallId,
+        /// Who.
+        by: UserId,
+        /// When.
+        at: DateTime<Utc>,
+        /// In their words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+        /// How many people have approved by now.
+        given: u32,
+        /// How many are needed.
+        needed: u32,
     },
     /// A person let it run.
     Approved {
@@ -97,6 +151,9 @@ pub enum ApprovalEvent {
         /// In their words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
+        /// What it runs with instead.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edited: Option<EditedInput>,
     },
     /// A person did not let it run.
     Denied {
@@ -122,22 +179,30 @@ pub enum ApprovalEvent {
     },
 }
 
+/// A person's answer.
+#[derive(Clone, Debug)]
+pub struct PersonsAnswer {
+    /// What.
+    pub decision: Decision,
+    /// Who, from the credential.
+    pub by: UserId,
+    /// That person's role.
+    pub role: Role,
+    /// When the answer arrived.
+    pub at: DateTime<Utc>,
+    /// In their words: at most 4,000 characters.
+    pub note: Option<String>,
+    /// What the call is to run with instead; it has been validated and judged.
+    pub edited: Option<EditedInput>,
+}
+
 /// What an approval can be told.
 #[derive(Debug)]
 pub enum ApprovalCommand {
     /// Ask a person.
     Request(ApprovalQuestion),
     /// A person answers.
-    Answer {
-        /// What.
-        decision: Decision,
-        /// Who, from the credential.
-        by: UserId,
-        /// When the answer arrived.
-        at: DateTime<Utc>,
-        /// In their words: at most 4,000 characters.
-        note: Option<String>,
-    },
+    Answer(PersonsAnswer),
     /// The timer rang.
     Expire {
         /// When.
@@ -159,6 +224,40 @@ pub enum ApprovalRefusal {
     /// A note has at most 4,000 characters.
     #[error("a note has at most 4000 characters")]
     Note,
+    /// This person has answered something else.
+    #[error("you have answered already: {}; an answer cannot be taken back", .0.past())]
+    Answered(Decision),
+    /// Not with this role.
+    #[error("the role `{}` may not answer this approval: it wants {}", .role.name(), names(.wanted))]
+    Role {
+        /// The answerer's.
+        role: Role,
+        /// Those that may.
+        wanted: Vec<Role>,
+    },
+    /// The person for whom the call is made may not approve it.
+    #[error("this approval wants somebody else: the person for whom the call is made may not approve it")]
+    Requester,
+    /// What several people approve stays as it was asked.
+    #[error("this approval needs {0} people, who approve what was asked: deny it, and let it be asked again")]
+    EditedByMany(u32),
+    /// A denial edits nothing.
+    #[error("only an approval can have another input")]
+    EditedDenial,
+}
+
+impl Decision {
+    /// What was done by it.
+    pub fn past(self) -> &'static str {
+        match self {
+            Self::Approve => "approved",
+            Self::Deny => "denied",
+        }
+    }
+}
+
+fn names(roles: &[Role]) -> String {
+    roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(" or ")
 }
 
 fn closed(resolution: &Resolution) -> String {
@@ -175,6 +274,7 @@ fn closed(resolution: &Resolution) -> String {
 aggregate!(Approval as "approval": ApprovalCommand => ApprovalEvent or ApprovalRefusal);
 event_kinds!(ApprovalEvent {
     Requested => "approval.requested",
+    Voted => "approval.voted",
     Approved => "approval.approved",
     Denied => "approval.denied",
     Expired => "approval.expired",
@@ -183,57 +283,37 @@ event_kinds!(ApprovalEvent {
 
 impl Approval {
     fn evolve(&mut self, event: ApprovalEvent) {
-        let answered = |decision, by, at, note| Some(Resolution::Answered { decision, by, at, note });
         match event {
             ApprovalEvent::Requested { question } => self.question = Some(question),
-            ApprovalEvent::Approved { by, at, note, .. } => {
-                self.resolution = answered(Decision::Approve, by, at, note);
+            ApprovalEvent::Voted { by, at, note, .. } => {
+                self.answers.push(GivenAnswer { decision: Decision::Approve, by, at, note, edited: None });
+            }
+            ApprovalEvent::Approved { by, at, note, edited, .. } => {
+                let edited = edited.map(|edited| edited.input_digest);
+                self.close(GivenAnswer { decision: Decision::Approve, by, at, note, edited });
             }
             ApprovalEvent::Denied { by, at, note, .. } => {
-                self.resolution = answered(Decision::Deny, by, at, note);
+                self.close(GivenAnswer { decision: Decision::Deny, by, at, note, edited: None });
             }
             ApprovalEvent::Expired { .. } => self.resolution = Some(Resolution::Expired),
             ApprovalEvent::Superseded { .. } => self.resolution = Some(Resolution::Superseded),
         }
     }
 
-    fn decide(&self, command: ApprovalCommand) -> Result<Vec<ApprovalEvent>, ApprovalRefusal> {
-        if let ApprovalCommand::Request(question) = command {
-            return Ok(if self.question.is_some() {
-                vec![]
-            } else {
-                vec![ApprovalEvent::Requested { question }]
-            });
-        }
-        let question = self.question.as_ref().ok_or(ApprovalRefusal::Unknown)?;
-        let (call_id, expires_at) = (question.call_id, question.expires_at);
-        match (command, &self.resolution) {
-            (ApprovalCommand::Answer { note: Some(note), .. }, _) if note.chars().count() > 4000 => {
-                Err(ApprovalRefusal::Note)
-            }
-            (ApprovalCommand::Answer { decision, by, at, note }, None) => Ok(vec![if at >= expires_at {
-                ApprovalEvent::Expired { call_id }
-            } else if decision == Decision::Approve {
-                ApprovalEvent::Approved { call_id, by, at, note }
-            } else {
-                ApprovalEvent::Denied { call_id, by, at, note }
-            }]),
-            (
-                ApprovalCommand::Answer { decision, by, .. },
-                Some(Resolution::Answered { decision: made, by: who, .. }),
-            ) if decision == *made && by == *who => Ok(vec![]),
-            (ApprovalCommand::Answer { .. }, Some(resolution)) => {
-                Err(ApprovalRefusal::Closed(resolution.clone()))
-            }
-            (ApprovalCommand::Expire { now }, None) if now >= expires_at => {
-                Ok(vec![ApprovalEvent::Expired { call_id }])
-            }
-            (ApprovalCommand::Supersede, None) => Ok(vec![ApprovalEvent::Superseded { call_id }]),
-            (
-                ApprovalCommand::Expire { .. } | ApprovalCommand::Supersede | ApprovalCommand::Request(_),
-                _,
-            ) => Ok(vec![]),
-        }
+    fn close(&mut self, answer: GivenAnswer) {
+        let GivenAnswer { decision, by, at, note, .. } = answer.clone();
+        self.resolution = Some(Resolution::Answered { decision, by, at, note });
+        self.answers.push(answer);
+    }
+
+    /// What this person answered.
+    pub fn answer_of(&self, person: UserId) -> Option<&GivenAnswer> {
+        self.answers.iter().find(|answer| answer.by == person)
+    }
+
+    /// How many people have approved by now.
+    pub fn given(&self) -> u32 {
+        self.answers.iter().filter(|answer| answer.decision == Decision::Approve).count() as u32
     }
 }
 

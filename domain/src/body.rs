@@ -53,7 +53,7 @@ fn canonical(value: &Value) -> Vec<u8> {
 }
 
 /// A tool's input or output inside a fact.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Body {
     /// At most [`INLINE_LIMIT`] bytes, carried whole.

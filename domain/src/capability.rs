@@ -2,6 +2,7 @@
 
 pub mod catalog;
 mod code_execute;
+mod plan_create;
 mod tool_list;
 mod validate;
 
@@ -14,6 +15,7 @@ use crate::ids::{ToolVersionId, derive};
 use crate::role::Right;
 
 pub use code_execute::{CodeExecuteInput, CodeExecuteOutput, CodeFile, Language, Limits, Network};
+pub use plan_create::{PlanCreateInput, PlanCreateOutput};
 pub use tool_list::{ToolDescription, ToolListInput, ToolListOutput};
 pub use validate::{Flaw, validate, with_defaults};
 

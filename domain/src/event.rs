@@ -7,6 +7,7 @@ use crate::agent::AgentEvent;
 use crate::api_key::ApiKeyEvent;
 use crate::approval::ApprovalEvent;
 use crate::conversation::ConversationEvent;
+use crate::plan::PlanEvent;
 use crate::policy::PolicyEvent;
 use crate::tool_call::ToolCallEvent;
 use crate::turn::TurnEvent;
@@ -57,6 +58,8 @@ events! {
     ToolCall(ToolCallEvent),
     /// Of an approval.
     Approval(ApprovalEvent),
+    /// Of a plan.
+    Plan(PlanEvent),
 }
 
 /// Payloads travel without the tag, which the fact's type already says.

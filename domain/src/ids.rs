@@ -87,6 +87,8 @@ ids! {
     CallId
     /// An approval.
     ApprovalId
+    /// A plan that an agent puts to a person.
+    PlanId
     /// An answer to an approval that stands for later calls.
     StandingApprovalId
     /// One immutable version of a tool.
@@ -118,6 +120,20 @@ impl CallId {
     /// The call at `index` (from 0) in step `step` (from 1) of a turn. Attempts of a step share it.
     pub fn of_step(turn: TurnId, step: u32, index: usize) -> Self {
         Self::derived(turn.0, &format!("call/{step}/{index}"))
+    }
+}
+
+impl PlanId {
+    /// The plan that a call of the plan tool makes.
+    pub fn of_call(call: CallId) -> Self {
+        Self::derived(call.0, "plan")
+    }
+}
+
+impl StandingApprovalId {
+    /// What remembers the answer to an approval.
+    pub fn of_approval(approval: ApprovalId) -> Self {
+        Self::derived(approval.0, "standing")
     }
 }
 

@@ -16,6 +16,7 @@ mod event;
 mod fact;
 mod ids;
 mod metadata;
+pub mod plan;
 pub mod policy;
 pub mod reaction;
 mod role;
@@ -29,7 +30,8 @@ pub use agent::{Agent, AgentCommand, AgentEvent, AgentRefusal, AgentVersion};
 pub use aggregate::{Entity, EventKind};
 pub use api_key::{ApiKey, ApiKeyCommand, ApiKeyEvent, ApiKeyRefusal, KeyRecord};
 pub use approval::{
-    Approval, ApprovalCommand, ApprovalEvent, ApprovalQuestion, ApprovalRefusal, Decision, Resolution,
+    Approval, ApprovalCommand, ApprovalEvent, ApprovalQuestion, ApprovalRefusal, Decision, GivenAnswer,
+    PersonsAnswer, Resolution,
 };
 pub use body::{Body, Digest, INLINE_LIMIT, PREVIEW_LIMIT};
 pub use conversation::{

@@ -1,6 +1,7 @@
 //! Reactions: fact in, commands out. Pure, and safe to repeat: each command names what it answers.
 
 mod approval_closed;
+mod plan_resolved;
 mod policy_set;
 mod turn_closed;
 
@@ -10,7 +11,7 @@ use crate::event::Event;
 use crate::fact::Fact;
 use crate::ids::{ApprovalId, CallId, TurnId};
 use crate::policy::KillSwitch;
-use crate::tool_call::Refused;
+use crate::tool_call::{EditedInput, Refused};
 
 /// A command that follows from a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum Reaction {
         call: CallId,
         /// The approval.
         approval: ApprovalId,
+        /// What it runs with instead.
+        edited: Option<EditedInput>,
     },
     /// The call's approval was refused.
     RefuseCall {
@@ -56,6 +59,7 @@ pub fn react(fact: &Fact, event: &Event) -> Vec<Reaction> {
         Event::Approval(event) => approval_closed::react(fact, event),
         Event::Conversation(event) => turn_closed::react(event),
         Event::Policy(event) => policy_set::react(event),
+        Event::Plan(event) => plan_resolved::react(fact, event),
         Event::Workspace(_) | Event::ApiKey(_) | Event::Agent(_) | Event::Turn(_) | Event::ToolCall(_) => {
             vec![]
         }

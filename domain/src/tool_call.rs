@@ -1,5 +1,6 @@
 //! A tool call and its ledger:
 //! `requested → (held →) cleared → started(attempt) → completed | failed | cancelled | in_doubt`, or `denied`.
+//! A call in doubt is settled by a person, or by the late result of the attempt that was really running.
 //!
 //! `started` is committed before the effect and the end after it. Whoever finds a call `started` by a runner that is
 //! gone starts it again as a higher attempt when it may run twice, and else marks it `in_doubt`. Only the attempt that
@@ -7,22 +8,25 @@
 
 mod decide;
 mod record;
+mod settle;
 mod told;
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{aggregate, event_kinds};
 use crate::body::{Body, Digest};
 use crate::capability::{Effect, Flaw, Risk, Surface};
 use crate::ids::{
-    ApprovalId, CallId, ConversationId, ExecutionId, MessageId, RunnerId, StepId, ToolVersionId, TurnId,
-    UserId,
+    ApprovalId, CallId, ConversationId, ExecutionId, MessageId, PlanId, RunnerId, StepId, ToolVersionId,
+    TurnId, UserId,
 };
 use crate::role::Role;
 
 pub use decide::{Ending, Refused, Ruling, ToolCallCommand, ToolCallRefusal};
 pub use record::{CallRecord, CallStatus};
+pub use settle::Settlement;
 pub use told::excerpt;
 
 /// What a call is, fixed when it is requested.
@@ -56,6 +60,41 @@ pub struct CallSpec {
     pub requested_by: UserId,
     /// That person's role.
     pub role: Role,
+    /// The step of an approved plan that it carries out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlannedStep>,
+}
+
+/// The step of a plan that a call carries out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedStep {
+    /// The plan.
+    pub plan_id: PlanId,
+    /// The step.
+    pub step_id: String,
+}
+
+/// Arguments that a person put in place of those that were asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EditedInput {
+    /// The arguments.
+    pub input: Body,
+    /// The digest of their canonical form.
+    pub input_digest: Digest,
+}
+
+/// How a person settled a call whose outcome was unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SettledAs {
+    /// It happened.
+    Done,
+    /// It did not happen.
+    NotDone,
+    /// It runs once more, whatever happened before.
+    RunAgain,
 }
 
 /// A call's place in a turn.
@@ -123,6 +162,12 @@ pub struct ToolCall {
     pub approval: Option<ApprovalId>,
     /// What the model is told of its end.
     pub told: Option<String>,
+    /// The arguments as they were asked for, if a person put others in their place.
+    #[serde(default)]
+    pub original: Option<Body>,
+    /// How a person settled it last, and who.
+    #[serde(default)]
+    pub settled: Option<(SettledAs, UserId)>,
 }
 
 /// What has happened to a call.
@@ -150,6 +195,21 @@ pub enum ToolCallEvent {
         /// The approval that clears it, if it was held.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval_id: Option<ApprovalId>,
+        /// What it runs with instead, if a person edited it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edited: Option<EditedInput>,
+    },
+    /// A person settled it, as its outcome was unknown. What follows from that comes in the same commit.
+    Settled {
+        /// As what.
+        outcome: SettledAs,
+        /// Who.
+        by: UserId,
+        /// In their words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+        /// When.
+        at: DateTime<Utc>,
     },
     /// An attempt starts; committed before the effect.
     Started {
@@ -205,6 +265,7 @@ event_kinds!(ToolCallEvent {
     Requested => "tool_call.requested",
     Held => "tool_call.held",
     Cleared => "tool_call.cleared",
+    Settled => "tool_call.settled",
     Started => "tool_call.started",
     Completed => "tool_call.completed",
     Failed => "tool_call.failed",
@@ -215,7 +276,7 @@ event_kinds!(ToolCallEvent {
 
 impl ToolCall {
     fn evolve(&mut self, event: ToolCallEvent) {
-        self.told = told::told(&event).or(self.told.take());
+        self.told = told::told(&event, self.settled).or(self.told.take());
         match event {
             ToolCallEvent::Requested { spec, at } => {
                 self.spec = Some(spec);
@@ -226,10 +287,15 @@ impl ToolCall {
                 self.approval = Some(approval_id);
                 self.rule = rule;
             }
-            ToolCallEvent::Cleared { rule, .. } => {
+            ToolCallEvent::Cleared { rule, edited, .. } => {
                 self.standing = Standing::Cleared;
                 self.rule = rule;
+                if let (Some(edited), Some(spec)) = (edited, &mut self.spec) {
+                    self.original = Some(std::mem::replace(&mut spec.input, edited.input));
+                    spec.input_digest = edited.input_digest;
+                }
             }
+            ToolCallEvent::Settled { outcome, by, .. } => self.settled = Some((outcome, by)),
             ToolCallEvent::Started { attempt, runner_id, at } => {
                 self.standing = Standing::Started(runner_id);
                 self.attempt = attempt;
@@ -243,9 +309,20 @@ impl ToolCall {
         }
     }
 
-    /// Whether the model can be told its result, an unknown outcome being one.
-    pub fn is_settled(&self) -> bool {
+    /// Whether it has ended, with an unknown outcome perhaps.
+    pub fn has_ended(&self) -> bool {
         matches!(self.standing, Standing::Ended(_))
+    }
+
+    /// Whether its turn has no business with it any more: the model can be told of its end, or was told that its outcome
+    /// is unknown and a person lets it run again.
+    pub fn is_settled(&self) -> bool {
+        self.has_ended() || self.settled.is_some()
+    }
+
+    /// Whether the model will have to be told something else of it than it was.
+    pub fn is_open_question(&self) -> bool {
+        self.standing == Standing::Ended(CallStatus::InDoubt) || self.is_settled() && !self.has_ended()
     }
 
     /// Whether it waits for a person.

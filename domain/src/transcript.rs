@@ -89,7 +89,8 @@ impl Transcript {
                 | Event::Policy(_)
                 | Event::Conversation(_)
                 | Event::Turn(_)
-                | Event::Approval(_),
+                | Event::Approval(_)
+                | Event::Plan(_),
             )
             | None => {}
         }
@@ -104,6 +105,11 @@ impl Transcript {
     /// Takes in a call as it was loaded.
     pub fn take_call(&mut self, id: CallId, call: &ToolCall) {
         self.calls.insert(id, call.clone());
+    }
+
+    /// The calls of which the model will have to be told something else than it was: in doubt, or running again.
+    pub fn open_questions(&self) -> Vec<CallId> {
+        self.calls.iter().filter(|(_, call)| call.is_open_question()).map(|(id, _)| *id).collect()
     }
 
     /// Adds what an older transcript knows and this one does not.

@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::aggregate::{aggregate, event_kinds};
-use crate::ids::{CallId, MessageId, RunnerId, UserId};
+use crate::ids::{CallId, MessageId, PlanId, RunnerId, UserId};
+use crate::policy::Mode;
 
 pub use decide::{Outcome, TurnCommand, TurnRefusal};
 pub use next::{MAX_ATTEMPTS, Next};
@@ -82,6 +83,12 @@ pub struct Turn {
     pub spec: Option<TurnSpec>,
     /// Where it stands.
     pub phase: Phase,
+    /// Whether it acts or plans.
+    #[serde(default)]
+    pub mode: Mode,
+    /// The plan that it follows, once one was approved.
+    #[serde(default)]
+    pub plan: Option<PlanId>,
     /// The runner that owns it; none while it waits.
     pub owner: Option<RunnerId>,
     /// Grows with each owner; 0 before the first.
@@ -176,6 +183,15 @@ pub enum TurnEvent {
         /// The answer's fact.
         cause: Uuid,
     },
+    /// It acts from now on, or plans.
+    ModeSwitched {
+        /// Which.
+        mode: Mode,
+        /// The plan that was answered.
+        plan_id: PlanId,
+        /// Who answered.
+        by: UserId,
+    },
     /// Somebody wants it to end.
     CancelRequested {
         /// Who.
@@ -226,6 +242,7 @@ event_kinds!(TurnEvent {
     Paused => "turn.paused",
     Answered => "turn.answered",
     Resumed => "turn.resumed",
+    ModeSwitched => "turn.mode_switched",
     CancelRequested => "turn.cancel_requested",
     Completed => "turn.completed",
     Failed => "turn.failed",
@@ -236,6 +253,7 @@ impl Turn {
     fn evolve(&mut self, event: TurnEvent) {
         match event {
             TurnEvent::Requested { spec, .. } => {
+                self.mode = spec.mode;
                 self.spec = Some(spec);
                 self.phase = Phase::Queued;
             }
@@ -269,6 +287,7 @@ impl Turn {
                 self.answers.insert(cause);
                 self.phase = Phase::Running;
             }
+            TurnEvent::ModeSwitched { mode, plan_id, .. } => (self.mode, self.plan) = (mode, Some(plan_id)),
             TurnEvent::CancelRequested { by, reason } => self.cancel = Some((by, reason)),
             TurnEvent::Completed { .. } => self.phase = Phase::Completed,
             TurnEvent::Failed { .. } => self.phase = Phase::Failed,

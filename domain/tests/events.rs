@@ -76,6 +76,7 @@ fn payload(event: &Event) -> Value {
         Event::Turn(event) => untagged(event),
         Event::ToolCall(event) => untagged(event),
         Event::Approval(event) => untagged(event),
+        Event::Plan(event) => untagged(event),
     }
 }
 

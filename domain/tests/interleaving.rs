@@ -4,13 +4,15 @@
 
 use chrono::{DateTime, Utc};
 use oxagen_domain::capability::{Surface, catalog};
+use oxagen_domain::policy::ApprovalTerms;
 use oxagen_domain::reaction::{self, Reaction};
 use oxagen_domain::tool_call::{
-    CallSpec, CallStatus, Ending, Ruling, Standing, ToolCall, ToolCallCommand, ToolCallEvent,
+    CallSpec, CallStatus, EditedInput, Ending, Ruling, Standing, ToolCall, ToolCallCommand, ToolCallEvent,
 };
 use oxagen_domain::{
     Actor, Approval, ApprovalCommand, ApprovalEvent, ApprovalId, ApprovalQuestion, Body, CallId, Decision,
-    Digest, Entity, Event, ExecutionId, Fact, Role, RunnerId, StepId, TenantId, UserId, WorkspaceId,
+    Digest, Entity, Event, ExecutionId, Fact, PersonsAnswer, Role, RunnerId, StepId, TenantId, UserId,
+    WorkspaceId,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -18,7 +20,7 @@ use uuid::Uuid;
 
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    Answer { approve: bool, by: u8, second: i64 },
+    Answer { approve: bool, by: u8, second: i64, edited: bool },
     Timer { second: i64 },
     Cancel,
     React { nth: usize },
@@ -28,11 +30,8 @@ enum Act {
 
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
-        (any::<bool>(), 1..3_u8, 0..80_i64).prop_map(|(approve, by, second)| Act::Answer {
-            approve,
-            by,
-            second
-        }),
+        (any::<bool>(), 1..4_u8, 0..80_i64, any::<bool>())
+            .prop_map(|(approve, by, second, edited)| Act::Answer { approve, by, second, edited }),
         (0..80_i64).prop_map(|second| Act::Timer { second }),
         Just(Act::Cancel),
         (0..3_usize).prop_map(|nth| Act::React { nth }),
@@ -53,7 +52,7 @@ struct Story {
 }
 
 impl Story {
-    fn begin() -> Self {
+    fn begin(needed: u32) -> Self {
         let input = json!({"language": "python", "code": "1"});
         let tool = catalog::find("agent.code.execute").unwrap();
         let call_id = CallId(Uuid::from_u128(1));
@@ -72,6 +71,7 @@ impl Story {
             place: None,
             requested_by: UserId::default(),
             role: Role::Member,
+            plan: None,
         };
         let question = ApprovalQuestion {
             approval_id,
@@ -84,6 +84,9 @@ impl Story {
             rule: "capability.asks_approval".to_owned(),
             requested_by: UserId::default(),
             expires_at: at(60),
+            reason: None,
+            terms: ApprovalTerms { needed, ..ApprovalTerms::default() },
+            asked_before: 0,
         };
         let ruling = Ruling::Hold { rule: question.rule.clone(), approval_id };
         let mut story = Self {
@@ -113,12 +116,19 @@ impl Story {
 
     fn act(&mut self, act: Act) {
         match act {
-            Act::Answer { approve, by, second } => self.tell_approval(ApprovalCommand::Answer {
-                decision: if approve { Decision::Approve } else { Decision::Deny },
-                by: UserId(Uuid::from_u128(by.into())),
-                at: at(second),
-                note: None,
-            }),
+            Act::Answer { approve, by, second, edited } => {
+                let input = json!({"language": "python", "code": "edited"});
+                let input_digest = Digest::of_canonical(&input);
+                let edited = edited.then_some(EditedInput { input: Body::Inline(input), input_digest });
+                self.tell_approval(ApprovalCommand::Answer(PersonsAnswer {
+                    decision: if approve { Decision::Approve } else { Decision::Deny },
+                    by: UserId(Uuid::from_u128(by.into())),
+                    role: Role::Member,
+                    at: at(second),
+                    note: None,
+                    edited,
+                }));
+            }
             Act::Timer { second } => self.tell_approval(ApprovalCommand::Expire { now: at(second) }),
             // One commit, as a cancelled turn makes it.
             Act::Cancel => {
@@ -147,8 +157,8 @@ impl Story {
         let Some(event) = self.approval_events.get(nth).cloned() else { return };
         for reaction in reaction::react(&fact(), &Event::Approval(event)) {
             match reaction {
-                Reaction::ClearCall { approval, .. } => {
-                    self.tell_call(ToolCallCommand::Clear { approval_id: approval });
+                Reaction::ClearCall { approval, edited, .. } => {
+                    self.tell_call(ToolCallCommand::Clear { approval_id: approval, edited });
                 }
                 Reaction::RefuseCall { approval, refused, .. } => {
                     self.tell_call(ToolCallCommand::Refuse { approval_id: approval, refused, at: at(7) });
@@ -193,22 +203,39 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
     #[test]
-    fn f11_one_decision_and_one_end_whatever_the_order(acts in prop::collection::vec(act(), 0..24)) {
-        let mut story = Story::begin();
+    fn f11_one_decision_and_one_end_whatever_the_order(acts in prop::collection::vec(act(), 0..24), needed in 1..4_u32) {
+        let mut story = Story::begin(needed);
         acts.iter().for_each(|act| story.act(*act));
         story.settle();
 
-        let closings = story.approval_events.len() - 1;
+        let closings = story
+            .approval_events
+            .iter()
+            .filter(|event| !matches!(event, ApprovalEvent::Requested { .. } | ApprovalEvent::Voted { .. }))
+            .count();
         prop_assert_eq!(closings, 1, "an approval is closed once: {:?}", story.approval_events);
 
         let position = |wanted: fn(&ToolCallEvent) -> bool| story.call_events.iter().position(wanted);
         if let Some(started) = position(|event| matches!(event, ToolCallEvent::Started { .. })) {
             let cleared = position(|event| matches!(event, ToolCallEvent::Cleared { .. }));
             prop_assert!(cleared.is_some_and(|cleared| cleared < started), "it starts only when cleared");
-            prop_assert!(
-                story.approval_events.iter().any(|event| matches!(event, ApprovalEvent::Approved { .. })),
-                "it starts only when a person approved"
-            );
+            let approved = story.approval_events.iter().find_map(|event| match event {
+                ApprovalEvent::Approved { edited, .. } => Some(edited.clone()),
+                ApprovalEvent::Requested { .. }
+                | ApprovalEvent::Voted { .. }
+                | ApprovalEvent::Denied { .. }
+                | ApprovalEvent::Expired { .. }
+                | ApprovalEvent::Superseded { .. } => None,
+            });
+            prop_assert!(approved.is_some(), "it starts only when enough people approved");
+            if let Some(Some(edited)) = approved {
+                let spec = story.call.spec.as_ref().unwrap();
+                prop_assert_eq!(&spec.input_digest, &edited.input_digest, "it runs with what was approved");
+            }
+            let voters: std::collections::BTreeSet<_> = story.approval.answers.iter().map(|a| a.by).collect();
+            prop_assert_eq!(voters.len() as u32, needed, "each of them is another person");
+            let starts = story.call_events.iter().filter(|e| matches!(e, ToolCallEvent::Started { attempt: 1, .. }));
+            prop_assert_eq!(starts.count(), 1, "at most one effect");
         }
 
         prop_assert!(matches!(story.call.standing, Standing::Ended(_)), "it ends: {:?}", story.call.standing);
@@ -229,6 +256,7 @@ fn end(event: &ToolCallEvent) -> Option<CallStatus> {
         ToolCallEvent::Requested { .. }
         | ToolCallEvent::Held { .. }
         | ToolCallEvent::Cleared { .. }
+        | ToolCallEvent::Settled { .. }
         | ToolCallEvent::Started { .. } => None,
     }
 }

@@ -10,6 +10,7 @@ mod health;
 mod keys;
 mod me;
 mod objects;
+mod plans;
 mod policy;
 mod shapes;
 mod tools;
@@ -30,6 +31,7 @@ pub(crate) fn doors() -> Vec<Door> {
         calls::doors(),
         approvals::doors(),
         policy::doors(),
+        plans::doors(),
         events::doors(),
         agents::doors(),
         objects::doors(),

@@ -3,9 +3,10 @@
 //! One fact is one event; what has no name of its own is sent as `fact`. The data is the fact itself with those
 //! fields beside its own.
 
+use oxagen_domain::plan::PlanEvent;
 use oxagen_domain::tool_call::{CallRecord, CallSpec, Refused, ToolCallEvent};
 use oxagen_domain::turn::TurnEvent;
-use oxagen_domain::{ApprovalEvent, ApprovalQuestion, Body, ConversationEvent, Event, Fact};
+use oxagen_domain::{ApprovalEvent, ApprovalQuestion, Body, ConversationEvent, Event, Fact, UserId};
 use oxagen_jetstream::live::FrameKind;
 use serde_json::{Map, Value, json};
 
@@ -29,6 +30,7 @@ pub(crate) fn show(fact: &Fact) -> (&'static str, Value) {
         match fact.aggregate_type.as_str() {
             "tool_call" => drop(fields.insert("callId".to_owned(), json!(fact.aggregate_id))),
             "approval" => drop(fields.insert("approvalId".to_owned(), json!(fact.aggregate_id))),
+            "plan" => drop(fields.insert("planId".to_owned(), json!(fact.aggregate_id))),
             _ => {}
         }
         for (key, value) in fields.into_iter().filter(|(_, value)| !value.is_null()) {
@@ -58,6 +60,7 @@ fn of_event(event: Event) -> Shown {
         Event::Turn(event) => of_turn(event),
         Event::ToolCall(event) => of_call(event),
         Event::Approval(event) => of_approval(event),
+        Event::Plan(event) => of_plan(event),
         Event::Workspace(_) | Event::ApiKey(_) | Event::Agent(_) | Event::Policy(_) => plain(),
     }
 }
@@ -110,6 +113,7 @@ fn of_turn(event: TurnEvent) -> Shown {
         | TurnEvent::StepStarted { .. }
         | TurnEvent::StepFailed { .. }
         | TurnEvent::Answered { .. }
+        | TurnEvent::ModeSwitched { .. }
         | TurnEvent::CancelRequested { .. } => plain(),
     }
 }
@@ -131,7 +135,10 @@ fn of_call(event: ToolCallEvent) -> Shown {
         ToolCallEvent::InDoubt { reason, record } => {
             ("tool-call-end", end(&record, None, Some(error(&record, "in_doubt", reason))))
         }
-        ToolCallEvent::Held { .. } | ToolCallEvent::Cleared { .. } | ToolCallEvent::Started { .. } => plain(),
+        ToolCallEvent::Held { .. }
+        | ToolCallEvent::Cleared { .. }
+        | ToolCallEvent::Settled { .. }
+        | ToolCallEvent::Started { .. } => plain(),
     }
 }
 
@@ -173,8 +180,11 @@ fn of_approval(event: ApprovalEvent) -> Shown {
     };
     match event {
         ApprovalEvent::Requested { question } => ("approval-required", question_fields(&question)),
-        ApprovalEvent::Approved { call_id, by, note, .. } => {
-            resolved("approved", json!(call_id), Some(json!(by)), note)
+        ApprovalEvent::Voted { .. } => plain(),
+        ApprovalEvent::Approved { call_id, by, note, edited, .. } => {
+            let (name, mut fields) = resolved("approved", json!(call_id), Some(json!(by)), note);
+            fields["editedInput"] = edited.map_or(Value::Null, |edited| edited.input.shown());
+            (name, fields)
         }
         ApprovalEvent::Denied { call_id, by, note, .. } => {
             resolved("denied", json!(call_id), Some(json!(by)), note)
@@ -188,8 +198,34 @@ fn question_fields(question: &ApprovalQuestion) -> Value {
     json!({
         "approvalId": question.approval_id, "callId": question.call_id, "capability": question.capability,
         "input": question.input.shown(), "inputRef": question.input.reference(), "risk": question.risk,
-        "rule": question.rule, "expiresAt": question.expires_at,
+        "rule": question.rule, "reason": question.reason, "expiresAt": question.expires_at,
+        "drift": question.rule == "plan.drift", "needed": question.terms.needed,
+        "askedBefore": question.asked_before,
     })
+}
+
+fn of_plan(event: PlanEvent) -> Shown {
+    let resolved = |resolution: &str, version: Option<u32>, by: Option<UserId>, note: Option<String>| {
+        let fields =
+            json!({"resolution": resolution, "planVersion": version, "resolvedBy": by, "note": note});
+        ("plan-resolved", fields)
+    };
+    match event {
+        PlanEvent::Proposed { spec, steps, .. } => (
+            "plan-proposed",
+            json!({
+                "callId": spec.call_id, "title": spec.title, "rationale": spec.rationale, "planVersion": 1,
+                "steps": steps,
+            }),
+        ),
+        PlanEvent::Amended { version, steps, by, note, .. } => {
+            ("plan-proposed", json!({"planVersion": version, "steps": steps, "amendedBy": by, "note": note}))
+        }
+        PlanEvent::Approved { version, by, note, .. } => resolved("approved", Some(version), Some(by), note),
+        PlanEvent::Rejected { version, by, note, .. } => resolved("rejected", Some(version), Some(by), note),
+        PlanEvent::Superseded {} => resolved("superseded", None, None, None),
+        PlanEvent::StepStarted { .. } | PlanEvent::StepEnded { .. } => plain(),
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod conversations;
 mod executions;
 mod keys;
 mod messages;
+mod plans;
 mod source;
 mod steps;
 mod timers;

@@ -57,6 +57,9 @@ async fn what_is_answered_fits_the_document() {
         ("/v1/tools".to_owned(), "/v1/tools"),
         (format!("/v1/tool-calls/{}", walked.call), "/v1/tool-calls/{id}"),
         ("/v1/approvals".to_owned(), "/v1/approvals"),
+        ("/v1/tool-calls".to_owned(), "/v1/tool-calls"),
+        ("/v1/policy".to_owned(), "/v1/policy"),
+        ("/v1/standing-approvals".to_owned(), "/v1/standing-approvals"),
         ("/v1/agents".to_owned(), "/v1/agents"),
         ("/v1/keys".to_owned(), "/v1/keys"),
         ("/v1/me".to_owned(), "/v1/me"),
@@ -75,6 +78,10 @@ async fn what_is_answered_fits_the_document() {
         ),
         ("/v1/tool-calls", json!({"capability": "agent.code.execute", "input": {}})),
         ("/v1/turns", json!({"text": ""})),
+        (
+            "/v1/policy/explain",
+            json!({"capability": "agent.code.execute", "input": {"language": "python", "code": "1"}}),
+        ),
     ] {
         document.fits("post", path, &http.post(path, &body).await);
     }

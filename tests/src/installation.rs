@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use oxagen_commands::{Commands, NewWorkspace};
+use oxagen_domain::TenantId;
 use oxagen_domain::policy::PolicyDocument;
 use oxagen_journal::{Journal, JournalOptions};
 use oxagen_scripted_model::ScriptedModel;
@@ -104,15 +105,25 @@ impl Installation {
         self.workspace_with(gateway, PolicyDocument { enabled, ..PolicyDocument::default() }).await
     }
 
+    /// Makes another workspace of the same tenant.
+    pub async fn beside(&self, workspace: &Workspace) -> Workspace {
+        let policy = PolicyDocument::default();
+        self.make(&workspace.http.url, policy, workspace.tenant.parse().ok()).await
+    }
+
     /// Makes a workspace with this policy.
     pub async fn workspace_with(&self, gateway: &str, policy: PolicyDocument) -> Workspace {
+        self.make(gateway, policy, None).await
+    }
+
+    async fn make(&self, gateway: &str, policy: PolicyDocument, tenant_id: Option<TenantId>) -> Workspace {
         let options = JournalOptions {
             url: self.settings["DATABASE_URL"].clone(),
             max_connections: 1,
             acquire_timeout: Duration::from_secs(30),
         };
         let journal = Journal::connect(&options).await.unwrap();
-        let request = NewWorkspace { name: "test".to_owned(), tenant_id: None, policy };
+        let request = NewWorkspace { name: "test".to_owned(), tenant_id, policy };
         let made = Commands::new(journal.clone()).create_workspace(request).await.unwrap();
         journal.pool().close().await;
         let http = Http::open(gateway).with_key(&made.key.secret);

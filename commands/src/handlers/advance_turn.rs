@@ -2,7 +2,6 @@
 
 use chrono::Utc;
 use oxagen_domain::capability::Surface;
-use oxagen_domain::policy::Mode;
 use oxagen_domain::tool_call::{ToolCall, ToolCallCommand};
 use oxagen_domain::turn::{StepCall, StepFailure, StepResult, Turn, TurnCommand};
 use oxagen_domain::{CallId, RunnerId, TurnId};
@@ -113,7 +112,7 @@ impl Commands {
             let asker = Asker {
                 user: spec.requested_by,
                 role: spec.role,
-                mode: Mode::Act,
+                mode: turn.mode,
                 surface: Surface::Agent,
                 at: Utc::now(),
             };

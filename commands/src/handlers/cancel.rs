@@ -3,7 +3,7 @@
 use chrono::Utc;
 use oxagen_domain::tool_call::{Standing, ToolCall, ToolCallCommand};
 use oxagen_domain::turn::{Turn, TurnCommand};
-use oxagen_domain::{Approval, ApprovalCommand, CallId, Right, TurnId};
+use oxagen_domain::{CallId, Right, TurnId};
 
 use crate::{Caller, Code, CommandError, Commands, Context};
 
@@ -52,6 +52,7 @@ impl Commands {
             let mut unit = self.unit(&within, &rounds);
             let reason = "the workspace's kill switch stopped it".to_owned();
             unit.decide::<ToolCall>(&id, ToolCallCommand::Cancel { reason, at: Utc::now() }).await?;
+            unit.follow_plan(call).await?;
             if unit.commit(&mut rounds).await?.is_some() {
                 return Ok(());
             }
@@ -74,7 +75,9 @@ impl Commands {
         loop {
             let mut unit = self.unit(&context, &rounds);
             let found = unit.owned::<ToolCall>(&call.to_string(), "call").await?.state;
-            if let Some(place) = found.spec.and_then(|spec| spec.place) {
+            let place = found.spec.as_ref().and_then(|spec| spec.place.as_ref());
+            // What a person lets run again is none of its turn's business any more.
+            if let Some(place) = place.filter(|_| found.settled.is_none()) {
                 let text = format!("this call belongs to turn {}: cancel that turn", place.turn_id);
                 return Err(CommandError::new(Code::Conflict, text));
             }
@@ -83,9 +86,8 @@ impl Commands {
             }
             let command = ToolCallCommand::Cancel { reason: reason.clone(), at: Utc::now() };
             unit.decide::<ToolCall>(&call.to_string(), command).await?;
-            if let Standing::Held(approval) = found.standing {
-                unit.decide::<Approval>(&approval.to_string(), ApprovalCommand::Supersede).await?;
-            }
+            unit.supersede(&found).await?;
+            unit.follow_plan(call).await?;
             if unit.commit(&mut rounds).await?.is_some() {
                 return Ok(());
             }

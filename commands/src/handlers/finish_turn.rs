@@ -1,9 +1,10 @@
 //! A turn ends: with it what it left open, and its place in the conversation, in one commit.
 
 use chrono::Utc;
-use oxagen_domain::tool_call::{Standing, ToolCall, ToolCallCommand};
+use oxagen_domain::plan::{Plan, PlanCommand};
+use oxagen_domain::tool_call::{ToolCall, ToolCallCommand};
 use oxagen_domain::turn::{Outcome, Turn, TurnCommand};
-use oxagen_domain::{Approval, ApprovalCommand, Conversation, ConversationCommand};
+use oxagen_domain::{Conversation, ConversationCommand};
 
 use super::AdvanceTurn;
 use crate::{CommandError, Commands};
@@ -26,12 +27,18 @@ impl Commands {
             unit.decide::<Turn>(&to.turn.to_string(), command).await?;
             for call in turn.open_calls() {
                 let id = call.to_string();
-                let standing = unit.load::<ToolCall>(&id).await?.state.standing;
+                let open = unit.load::<ToolCall>(&id).await?.state;
+                // What a person lets run again runs to its own end.
+                if open.settled.is_some() {
+                    continue;
+                }
                 let reason = "its turn ended".to_owned();
                 unit.decide::<ToolCall>(&id, ToolCallCommand::Cancel { reason, at: Utc::now() }).await?;
-                if let Standing::Held(approval) = standing {
-                    unit.decide::<Approval>(&approval.to_string(), ApprovalCommand::Supersede).await?;
-                }
+                unit.supersede(&open).await?;
+                unit.follow_plan(*call).await?;
+            }
+            if let Some(plan) = turn.plan {
+                unit.decide::<Plan>(&plan.to_string(), PlanCommand::Supersede).await?;
             }
             if let Some(spec) = turn.spec {
                 let close = ConversationCommand::CloseTurn { turn_id: to.turn };

@@ -17,14 +17,15 @@ impl Commands {
         loop {
             let mut unit = self.unit(context, &rounds);
             match reaction {
-                Reaction::ClearCall { call, approval } => {
-                    let command = ToolCallCommand::Clear { approval_id: *approval };
+                Reaction::ClearCall { call, approval, edited } => {
+                    let command = ToolCallCommand::Clear { approval_id: *approval, edited: edited.clone() };
                     unit.decide::<ToolCall>(&call.to_string(), command).await?;
                 }
                 Reaction::RefuseCall { call, approval, refused } => {
                     let (approval_id, refused, at) = (*approval, refused.clone(), Utc::now());
                     let command = ToolCallCommand::Refuse { approval_id, refused, at };
                     unit.decide::<ToolCall>(&call.to_string(), command).await?;
+                    unit.follow_plan(*call).await?;
                 }
                 Reaction::AnswerTurn { turn, cause } => {
                     unit.on_turn(Some(*turn));

@@ -2,14 +2,15 @@
 
 use chrono::Utc;
 use oxagen_domain::capability::catalog;
-use oxagen_domain::policy::{Authority, Mode, PlanStanding, Verdict};
+use oxagen_domain::policy::{Authority, Mode, Policy, Verdict};
 use oxagen_domain::tool_call::{CallError, CallSpec, Ending, Standing, ToolCall, ToolCallCommand, excerpt};
 use oxagen_domain::turn::Turn;
-use oxagen_domain::{Body, CallId, RunnerId};
+use oxagen_domain::{ApprovalId, Body, CallId, RunnerId};
 use serde_json::Value;
 
 use super::AdvanceTurn;
 use crate::gate::Gate;
+use crate::hold::Held;
 use crate::unit::Unit;
 use crate::{Code, CommandError, Commands, Context};
 
@@ -50,22 +51,34 @@ impl Commands {
             let call = unit.owned::<ToolCall>(&id, "call").await?.state;
             let Some(spec) = call.spec.clone() else { return Err(CommandError::unknown("call")) };
             let input = self.whole(start.context.scope().tenant, &spec.input).await?;
-            assert_owner(&mut unit, start).await?;
+            let turn = owned_turn(&mut unit, start).await?;
             let may_rerun = catalog::find(&spec.capability).is_some_and(|tool| (tool.may_rerun)(&input));
-            let command = match denied(&mut unit, &call, &spec, &input).await? {
+            let command = match judged(&mut unit, &call, turn.as_ref(), &input).await? {
                 // An attempt before it may have happened where it may not run twice: that is said, whatever policy says.
-                Some((rule, reason)) if may_rerun || call.standing == Standing::Cleared => {
+                Verdict::Deny { rule, reason } if may_rerun || call.standing == Standing::Cleared => {
                     ToolCallCommand::Deny { rule, reason, at: Utc::now() }
                 }
-                Some(_) | None => {
+                Verdict::Ask { rule, reason, terms } if must_ask(&call) => {
+                    let approval_id = ApprovalId::of_call(start.call);
+                    let policy = unit.load::<Policy>(&unit.scope().workspace.to_string()).await?.state;
+                    let (asked_before, at) = (0, Utc::now());
+                    let held = Held { approval_id, rule: rule.clone(), reason, terms, asked_before, at };
+                    unit.decide::<ToolCall>(&id, ToolCallCommand::Hold { rule: rule.clone(), approval_id })
+                        .await?;
+                    unit.put_to_a_person(&spec, &input, held, &policy).await?;
+                    ToolCallCommand::Hold { rule, approval_id }
+                }
+                Verdict::Deny { .. } | Verdict::Ask { .. } | Verdict::Allow { .. } => {
                     ToolCallCommand::Start { runner_id: start.runner, may_rerun, at: Utc::now() }
                 }
             };
             unit.decide::<ToolCall>(&id, command).await?;
+            unit.follow_plan(start.call).await?;
             let after = unit.load::<ToolCall>(&id).await?.state;
             if unit.commit(&mut rounds).await?.is_some() {
                 let attempt = after.attempt;
-                return Ok((!after.is_settled()).then_some(StartedCall { spec, input, attempt }));
+                let runs = matches!(after.standing, Standing::Started(_));
+                return Ok(runs.then_some(StartedCall { spec, input, attempt }));
             }
         }
     }
@@ -90,6 +103,7 @@ impl Commands {
                 Err(error) => Ending::Failed(error.clone()),
             };
             unit.decide::<ToolCall>(&id, ToolCallCommand::Finish { attempt, ending, at: Utc::now() }).await?;
+            unit.follow_plan(call).await?;
             if unit.commit(&mut rounds).await?.is_some() {
                 return Ok(());
             }
@@ -120,8 +134,8 @@ impl Commands {
 }
 
 /// In a turn the commit asserts that the runner still owns it and that nobody wants it to end.
-async fn assert_owner(unit: &mut Unit<'_>, start: &CallStart) -> Result<(), CommandError> {
-    let Some(to) = &start.turn else { return Ok(()) };
+async fn owned_turn(unit: &mut Unit<'_>, start: &CallStart) -> Result<Option<Turn>, CommandError> {
+    let Some(to) = &start.turn else { return Ok(None) };
     let id = to.turn.to_string();
     let turn = unit.load::<Turn>(&id).await?;
     if turn.state.epoch != to.epoch || turn.state.cancel.is_some() || turn.state.phase.is_ended() {
@@ -129,28 +143,33 @@ async fn assert_owner(unit: &mut Unit<'_>, start: &CallStart) -> Result<(), Comm
         return Err(refusal.into());
     }
     unit.guard::<Turn>(&id, turn.version);
-    Ok(())
+    Ok(Some(turn.state))
 }
 
-/// Judges the call by the policy in force; what was approved needs no second question, but a denial stands.
-async fn denied(
+/// Nobody has answered for it yet: neither an approval nor a settlement.
+fn must_ask(call: &ToolCall) -> bool {
+    call.standing == Standing::Cleared && call.approval.is_none() && call.settled.is_none()
+}
+
+/// Judges the call again, by the policy, the mode and the plan in force.
+async fn judged(
     unit: &mut Unit<'_>,
     call: &ToolCall,
-    spec: &CallSpec,
+    turn: Option<&Turn>,
     input: &Value,
-) -> Result<Option<(String, String)>, CommandError> {
+) -> Result<Verdict, CommandError> {
     let policy = unit.workspace_policy().await?;
-    let Some(tool) = catalog::find(&spec.capability) else { return Ok(None) };
+    let fine = Verdict::Allow { rule: call.rule.clone() };
+    let Some(spec) = &call.spec else { return Ok(fine) };
+    let Some(tool) = catalog::find(&spec.capability) else { return Ok(fine) };
     // A person approved what the tool was then.
     if call.approval.is_some() && tool.version_id() != spec.tool_version_id {
         let reason =
             format!("{} has changed since a person approved this call: ask for it again", spec.capability);
-        return Ok(Some(("tool_changed".to_owned(), reason)));
+        return Ok(Verdict::Deny { rule: "tool_changed".to_owned(), reason });
     }
-    let authority = Authority { role: spec.role, mode: Mode::Act };
-    let gate = Gate { authority, surface: spec.surface, plan: PlanStanding::NoPlan, policy: &policy };
-    Ok(match gate.judge(tool, input) {
-        Verdict::Allow { .. } | Verdict::Ask { .. } => None,
-        Verdict::Deny { rule, reason } => Some((rule, reason)),
-    })
+    let plan = unit.plan_standing_of(spec, turn).await?;
+    let authority = Authority { role: spec.role, mode: turn.map_or(Mode::Act, |turn| turn.mode) };
+    let gate = Gate { authority, surface: spec.surface, plan, policy: &policy };
+    Ok(gate.judge(tool, input))
 }

@@ -2,6 +2,7 @@
 
 use chrono::Utc;
 use oxagen_domain::capability::Flaw;
+use oxagen_domain::policy::Mode;
 use oxagen_domain::turn::{Budget, Turn, TurnCommand, TurnSpec};
 use oxagen_domain::{
     Agent, AgentId, AgentVersionId, Conversation, ConversationCommand, ConversationEvent, ConversationId,
@@ -32,6 +33,8 @@ pub struct StartTurn {
     pub model: Option<String>,
     /// Limits.
     pub budget: Budget,
+    /// Whether the agent acts or plans first.
+    pub mode: Mode,
     /// What to do if a turn runs.
     pub on_busy: OnBusy,
     /// The same key gives the same turn.
@@ -108,6 +111,7 @@ impl Commands {
             agent_version_id: newest,
             model: request.model.clone(),
             budget: request.budget,
+            mode: request.mode,
             requested_by: caller.user,
             role: caller.role,
             request_digest: Digest::of(&[]),
@@ -176,7 +180,7 @@ fn check(request: &StartTurn) -> Result<(), CommandError> {
 }
 
 fn digest(request: &StartTurn) -> Digest {
-    Digest::of_canonical(&serde_json::json!([
+    let mut all = serde_json::json!([
         request.conversation_id,
         request.parent_message_id,
         request.text,
@@ -184,7 +188,11 @@ fn digest(request: &StartTurn) -> Digest {
         request.model,
         request.budget,
         request.on_busy,
-    ]))
+    ]);
+    if let (serde_json::Value::Array(all), false) = (&mut all, request.mode.is_act()) {
+        all.push(serde_json::json!(request.mode));
+    }
+    Digest::of_canonical(&all)
 }
 
 fn repeated(first: &TurnSpec, digest: &Digest, receipt: TurnReceipt) -> Result<TurnReceipt, CommandError> {

@@ -7,7 +7,7 @@ use oxagen_domain::{ApprovalId, Decision};
 use crate::base::{Base, python, workspace};
 
 fn answer(decision: Decision) -> Answer {
-    Answer { decision, note: Some("because".to_owned()) }
+    Answer::plain(decision, Some("because".to_owned()))
 }
 
 async fn held(base: &Base) -> ApprovalId {

@@ -13,10 +13,13 @@ use crate::base::{Base, python};
 async fn approved(base: &Base, network: &str) -> CallId {
     let receipt = base.commands.request_call(&base.owner, python(network)).await.unwrap();
     let (call, approval) = (receipt.call_id, receipt.approval_id.unwrap());
-    let answer = Answer { decision: Decision::Approve, note: None };
+    let answer = Answer::plain(Decision::Approve, None);
     base.commands.resolve_approval(&base.owner, approval, answer).await.unwrap();
     for _ in 0..2 {
-        base.commands.react(&context(base), &Reaction::ClearCall { call, approval }).await.unwrap();
+        base.commands
+            .react(&context(base), &Reaction::ClearCall { call, approval, edited: None })
+            .await
+            .unwrap();
     }
     call
 }

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::future::join_all;
-use oxagen_commands::{CallStart, Caller, Code, Commands, Context};
+use oxagen_commands::{Answer, CallStart, Caller, Code, Commands, Context};
 use oxagen_domain::policy::{KillSwitch, PolicyDocument, Rule, RuleEffect};
-use oxagen_domain::{CallId, RunnerId};
+use oxagen_domain::reaction::Reaction;
+use oxagen_domain::tool_call::{CallStatus, Standing, ToolCall};
+use oxagen_domain::{ApprovalId, CallId, Decision, RunnerId};
 use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 use uuid::Uuid;
@@ -80,4 +82,52 @@ async fn no_call_starts_after_a_kill_switch_has_answered() {
     join_all(starters).await.into_iter().for_each(|done| done.unwrap());
     assert!(when_it_answered >= 100);
     assert_eq!(started(&base).await, when_it_answered, "none started after the answer");
+}
+
+/// What was cleared under one policy and starts under another is judged by that one.
+#[tokio::test]
+async fn a_call_that_starts_under_another_policy_is_judged_again() {
+    let base = Base::new().await;
+    let rule = |effect| Rule {
+        name: "now".to_owned(),
+        effect,
+        capability: "*".to_owned(),
+        when: vec![],
+        reason: None,
+        approval: None,
+    };
+    let policy = base.commands.policy(&base.owner).await.unwrap().policy;
+    let set = async |effect| {
+        let document = PolicyDocument { rules: vec![rule(effect)], ..policy.clone() };
+        base.commands.set_policy(&base.owner, document, None).await.unwrap();
+    };
+    set(RuleEffect::Allow).await;
+    let (held, denied) = (
+        base.commands.request_call(&base.owner, python("deny")).await.unwrap(),
+        base.commands.request_call(&base.owner, python("deny")).await.unwrap(),
+    );
+    assert_eq!((held.status, held.approval_id), ("cleared", None));
+    let start = async |call| {
+        let context = Context::own(base.owner.scope, "test", Uuid::now_v7());
+        let start = CallStart { call, runner: RunnerId(Uuid::now_v7()), turn: None, context };
+        base.commands.start_call(&start).await.unwrap()
+    };
+    let standing = async |call: CallId| {
+        base.commands.journal().load::<ToolCall>(&call.to_string()).await.unwrap().state.standing
+    };
+    set(RuleEffect::Ask).await;
+    assert!(start(held.call_id).await.is_none());
+    let approval = ApprovalId::of_call(held.call_id);
+    assert_eq!(standing(held.call_id).await, Standing::Held(approval));
+    let answer = Answer::plain(Decision::Approve, None);
+    let receipt = base.commands.resolve_approval(&base.owner, approval, answer).await.unwrap();
+    assert_eq!(receipt.status, "approved");
+    let clear = Reaction::ClearCall { call: held.call_id, approval, edited: None };
+    let context = Context::own(base.owner.scope, "test", Uuid::now_v7());
+    base.commands.react(&context, &clear).await.unwrap();
+    assert!(start(held.call_id).await.is_some(), "a person has answered");
+
+    set(RuleEffect::Deny).await;
+    assert!(start(denied.call_id).await.is_none());
+    assert_eq!(standing(denied.call_id).await, Standing::Ended(CallStatus::Denied));
 }

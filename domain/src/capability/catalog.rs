@@ -4,8 +4,8 @@ use schemars::{Schema, schema_for};
 use serde_json::Value;
 
 use super::{
-    Capability, CodeExecuteInput, CodeExecuteOutput, Effect, Risk, Route, Surface, ToolListInput,
-    ToolListOutput, code_execute,
+    Capability, CodeExecuteInput, CodeExecuteOutput, Effect, PlanCreateInput, PlanCreateOutput, Risk, Route,
+    Surface, ToolListInput, ToolListOutput, code_execute,
 };
 use crate::role::Right;
 
@@ -82,6 +82,35 @@ pub const CATALOG: &[Capability] = &[
         input: || schema_for!(CodeExecuteInput),
         output: || schema_for!(CodeExecuteOutput),
         may_rerun: code_execute::may_rerun,
+    },
+    Capability {
+        name: "agent.plan.create",
+        summary: "Puts a plan to a person. Its approval grants exactly the calls in it that name a capability and its input; \
+                  any other call is held.",
+        category: "plan",
+        surfaces: &[Surface::Agent],
+        effect: Effect::Write,
+        asks_approval: true,
+        right: Right::Act,
+        input: || schema_for!(PlanCreateInput),
+        output: || schema_for!(PlanCreateOutput),
+        ..API
+    },
+    Capability {
+        name: "agent.plan.read",
+        summary: "Reads a plan with its steps and how they stand.",
+        category: "plan",
+        route: route("GET", "/v1/plans/{id}"),
+        ..API
+    },
+    Capability {
+        name: "agent.plan.resolve",
+        summary: "Approves, rejects or amends a plan.",
+        category: "plan",
+        effect: Effect::Write,
+        right: Right::Decide,
+        route: route("POST", "/v1/plans/{id}/resolve"),
+        ..API
     },
     Capability {
         name: "agent.approval.list",

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::catalog::CATALOG;
-use super::{Capability, CodeExecuteInput};
+use super::{Capability, CodeExecuteInput, PlanCreateInput};
 
 /// One thing wrong with an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,7 +65,8 @@ pub fn validate(capability: &Capability, input: &Value) -> Result<(), Vec<Flaw>>
         return Err(flaws);
     }
     match capability.name {
-        "agent.code.execute" => code_execute_flaws(input),
+        "agent.code.execute" => whole(input, CodeExecuteInput::flaws),
+        "agent.plan.create" => whole(input, PlanCreateInput::flaws),
         _ => Ok(()),
     }
 }
@@ -80,10 +82,11 @@ pub fn with_defaults(capability: &Capability, input: &Value) -> Value {
     whole
 }
 
-fn code_execute_flaws(input: &Value) -> Result<(), Vec<Flaw>> {
-    let input: CodeExecuteInput =
+/// What the schema of this input cannot say.
+fn whole<T: DeserializeOwned>(input: &Value, flaws: fn(&T) -> Vec<Flaw>) -> Result<(), Vec<Flaw>> {
+    let input: T =
         serde_json::from_value(input.clone()).map_err(|error| vec![Flaw::new("", error.to_string())])?;
-    let flaws = input.flaws();
+    let flaws = flaws(&input);
     if flaws.is_empty() { Ok(()) } else { Err(flaws) }
 }
 

@@ -7,10 +7,16 @@ use crate::ids::ApprovalId;
 use crate::tool_call::Refused;
 
 pub(super) fn react(fact: &Fact, event: &ApprovalEvent) -> Vec<Reaction> {
+    let mut given = None;
     let (call, refused) = match event {
         // A turn that moves on settles its calls itself.
-        ApprovalEvent::Requested { .. } | ApprovalEvent::Superseded { .. } => return vec![],
-        ApprovalEvent::Approved { call_id, .. } => (*call_id, None),
+        ApprovalEvent::Requested { .. } | ApprovalEvent::Superseded { .. } | ApprovalEvent::Voted { .. } => {
+            return vec![];
+        }
+        ApprovalEvent::Approved { call_id, edited, .. } => {
+            given = edited.clone();
+            (*call_id, None)
+        }
         ApprovalEvent::Denied { call_id, by, note, .. } => {
             (*call_id, Some(Refused::Person { user_id: *by, note: note.clone() }))
         }
@@ -18,7 +24,7 @@ pub(super) fn react(fact: &Fact, event: &ApprovalEvent) -> Vec<Reaction> {
     };
     let approval = ApprovalId::of_call(call);
     let answer = match refused {
-        None => Reaction::ClearCall { call, approval },
+        None => Reaction::ClearCall { call, approval, edited: given },
         Some(refused) => Reaction::RefuseCall { call, approval, refused },
     };
     let wake = fact.turn_id.map(|turn| Reaction::AnswerTurn { turn, cause: fact.event_id });

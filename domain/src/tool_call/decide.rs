@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::record::End;
-use super::{CallError, CallRecord, CallSpec, CallStatus, Standing, ToolCall, ToolCallEvent};
+use super::settle::Settlement;
+use super::{CallError, CallRecord, CallSpec, CallStatus, EditedInput, Standing, ToolCall, ToolCallEvent};
 use crate::body::Body;
 use crate::ids::{ApprovalId, RunnerId, UserId};
 
@@ -95,6 +96,26 @@ pub enum ToolCallCommand {
     Clear {
         /// Which.
         approval_id: ApprovalId,
+        /// What it runs with instead, if the person edited it.
+        edited: Option<EditedInput>,
+    },
+    /// Policy has changed since the call was cleared, and a person is to be asked now.
+    Hold {
+        /// What decided.
+        rule: String,
+        /// The approval.
+        approval_id: ApprovalId,
+    },
+    /// A person settles it, as its outcome is unknown.
+    Settle {
+        /// As what.
+        settlement: Settlement,
+        /// Who, from the credential.
+        by: UserId,
+        /// In their words: at most 4,000 characters.
+        note: Option<String>,
+        /// When.
+        at: DateTime<Utc>,
     },
     /// The approval was refused.
     Refuse {
@@ -164,6 +185,12 @@ pub enum ToolCallRefusal {
     /// It may not start yet.
     #[error("this call may not start: it is not cleared")]
     NotCleared,
+    /// Only what is in doubt can be settled.
+    #[error("this call is not in doubt, so there is nothing to settle: {0}")]
+    NotInDoubt(&'static str),
+    /// A note has at most 4,000 characters.
+    #[error("a note has at most 4000 characters")]
+    Note,
 }
 
 impl ToolCall {
@@ -174,7 +201,19 @@ impl ToolCall {
         let spec = self.spec.as_ref().ok_or(ToolCallRefusal::Unknown)?;
         match command {
             ToolCallCommand::Request { .. } => Ok(vec![]),
-            ToolCallCommand::Clear { approval_id } => self.clear(approval_id),
+            ToolCallCommand::Clear { approval_id, edited } => self.clear(approval_id, edited),
+            ToolCallCommand::Hold { rule, approval_id } => match self.standing {
+                Standing::Cleared => Ok(vec![ToolCallEvent::Held { approval_id, rule }]),
+                Standing::Held(_) => Ok(vec![]),
+                Standing::Absent | Standing::Started(_) => Err(ToolCallRefusal::NotCleared),
+                Standing::Ended(status) => Err(ToolCallRefusal::Ended(status)),
+            },
+            ToolCallCommand::Settle { note: Some(note), .. } if note.chars().count() > 4000 => {
+                Err(ToolCallRefusal::Note)
+            }
+            ToolCallCommand::Settle { settlement, by, note, at } => {
+                self.settle(spec, settlement, (by, note, at))
+            }
             ToolCallCommand::Refuse { approval_id, refused, at } => {
                 self.refuse(spec, approval_id, refused, at)
             }
@@ -192,11 +231,16 @@ impl ToolCall {
     }
 
     /// A repeat of the answer that this call waited for changes nothing.
-    fn clear(&self, approval_id: ApprovalId) -> Result<Vec<ToolCallEvent>, ToolCallRefusal> {
+    fn clear(
+        &self,
+        approval_id: ApprovalId,
+        edited: Option<EditedInput>,
+    ) -> Result<Vec<ToolCallEvent>, ToolCallRefusal> {
         match self.standing {
             Standing::Held(waiting) if waiting == approval_id => Ok(vec![ToolCallEvent::Cleared {
                 rule: "approval".to_owned(),
                 approval_id: Some(approval_id),
+                edited,
             }]),
             Standing::Absent
             | Standing::Held(_)
@@ -248,7 +292,9 @@ impl ToolCall {
         at: DateTime<Utc>,
     ) -> Result<Vec<ToolCallEvent>, ToolCallRefusal> {
         match self.standing {
-            Standing::Cleared => Ok(vec![ToolCallEvent::Started { attempt: 1, runner_id, at }]),
+            Standing::Cleared => {
+                Ok(vec![ToolCallEvent::Started { attempt: self.attempt + 1, runner_id, at }])
+            }
             Standing::Started(_) if may_rerun => {
                 Ok(vec![ToolCallEvent::Started { attempt: self.attempt + 1, runner_id, at }])
             }
@@ -276,6 +322,8 @@ impl ToolCall {
                 return Err(ToolCallRefusal::Fenced { attempt, current: self.attempt });
             }
             Standing::Started(_) | Standing::Ended(CallStatus::InDoubt) => {}
+            // It was to run again, and the truth about the first time came before that.
+            Standing::Cleared if self.settled.is_some() => {}
             Standing::Absent | Standing::Held(_) | Standing::Cleared => {
                 return Err(ToolCallRefusal::NotCleared);
             }
@@ -295,7 +343,7 @@ impl ToolCall {
         }])
     }
 
-    fn record(
+    pub(super) fn record(
         &self,
         spec: &CallSpec,
         status: CallStatus,
@@ -311,7 +359,7 @@ fn request(spec: CallSpec, ruling: Ruling, at: DateTime<Utc>) -> Vec<ToolCallEve
     let mut call = ToolCall::default();
     call.evolve(asked.clone());
     let ruled = match ruling {
-        Ruling::Clear { rule } => ToolCallEvent::Cleared { rule, approval_id: None },
+        Ruling::Clear { rule } => ToolCallEvent::Cleared { rule, approval_id: None, edited: None },
         Ruling::Hold { rule, approval_id } => ToolCallEvent::Held { approval_id, rule },
         Ruling::Deny { rule, reason } => {
             call.rule = rule;

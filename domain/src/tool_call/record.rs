@@ -87,7 +87,11 @@ impl ToolCallEvent {
     /// The row that an end carries; none for what is no end.
     pub fn record(&self) -> Option<&CallRecord> {
         match self {
-            Self::Requested { .. } | Self::Held { .. } | Self::Cleared { .. } | Self::Started { .. } => None,
+            Self::Requested { .. }
+            | Self::Held { .. }
+            | Self::Cleared { .. }
+            | Self::Settled { .. }
+            | Self::Started { .. } => None,
             Self::Completed { record, .. }
             | Self::Failed { record, .. }
             | Self::Cancelled { record, .. }

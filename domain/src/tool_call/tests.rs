@@ -25,6 +25,7 @@ fn spec() -> CallSpec {
         place: None,
         requested_by: UserId(Uuid::from_u128(4)),
         role: Role::Member,
+        plan: None,
     }
 }
 
@@ -74,11 +75,11 @@ fn a_held_call_starts_only_after_its_own_approval() {
     assert_eq!(held().decide(start(1, true)), Err(ToolCallRefusal::NotCleared));
     let other = ApprovalId(Uuid::from_u128(10));
     assert_eq!(
-        held().decide(ToolCallCommand::Clear { approval_id: other }),
+        held().decide(ToolCallCommand::Clear { approval_id: other, edited: None }),
         Err(ToolCallRefusal::OtherApproval)
     );
-    let call = when(held(), ToolCallCommand::Clear { approval_id: approval() });
-    assert_eq!(call.decide(ToolCallCommand::Clear { approval_id: approval() }), Ok(vec![]));
+    let call = when(held(), ToolCallCommand::Clear { approval_id: approval(), edited: None });
+    assert_eq!(call.decide(ToolCallCommand::Clear { approval_id: approval(), edited: None }), Ok(vec![]));
     assert_eq!(when(call, start(1, true)).attempt, 1);
 }
 
@@ -114,4 +115,55 @@ fn a_refusal_keeps_the_persons_words() {
     let command = ToolCallCommand::Refuse { approval_id: approval(), refused: refused.clone(), at: at(2) };
     let events = held().decide(command).unwrap();
     assert!(matches!(&events[0], ToolCallEvent::Denied { refused: said, .. } if *said == refused));
+}
+
+fn doubtful() -> ToolCall {
+    when(when(cleared(), start(1, false)), start(2, false))
+}
+
+fn settle(settlement: Settlement) -> ToolCallCommand {
+    ToolCallCommand::Settle { settlement, by: UserId(Uuid::from_u128(6)), note: None, at: at(9) }
+}
+
+fn found() -> Settlement {
+    Settlement::Done { output: Body::Inline(json!({"paid": true})), excerpt: None }
+}
+
+#[test]
+fn a_person_settles_what_is_in_doubt_and_the_model_is_told_the_truth() {
+    let done = when(doubtful(), settle(found()));
+    assert_eq!(done.standing, Standing::Ended(CallStatus::Completed));
+    let told = done.told.clone().unwrap();
+    assert!(told.contains("a person looked") && told.contains("paid"), "{told}");
+    assert_eq!(done.decide(settle(found())), Ok(vec![]), "a repeat");
+    assert_eq!(done.decide(settle(Settlement::NotDone)), Err(ToolCallRefusal::NotInDoubt("completed")));
+    assert_eq!(done.decide(finish(1)), Err(ToolCallRefusal::Ended(CallStatus::Completed)));
+
+    let not = when(doubtful(), settle(Settlement::NotDone));
+    assert!(not.told.unwrap().contains("did not happen"));
+    assert_eq!(cleared().decide(settle(found())), Err(ToolCallRefusal::NotInDoubt("it is to run")));
+}
+
+#[test]
+fn what_a_person_lets_run_again_runs_as_a_new_attempt_and_fences_the_old_one() {
+    let again = when(doubtful(), settle(Settlement::RunAgain));
+    assert!(again.is_settled() && !again.has_ended() && again.is_open_question());
+    let running = when(again.clone(), start(3, false));
+    assert_eq!(running.attempt, 2);
+    assert_eq!(running.decide(finish(1)), Err(ToolCallRefusal::Fenced { attempt: 1, current: 2 }));
+    assert_eq!(when(running, finish(2)).standing, Standing::Ended(CallStatus::Completed));
+    // The truth about the first time may come before it starts again.
+    assert_eq!(when(again, finish(1)).standing, Standing::Ended(CallStatus::Completed));
+}
+
+#[test]
+fn an_edited_call_runs_with_what_the_person_put_there() {
+    let input = json!({"language": "python", "code": "2"});
+    let edited =
+        EditedInput { input_digest: Digest::of_canonical(&input), input: Body::Inline(input.clone()) };
+    let command = ToolCallCommand::Clear { approval_id: approval(), edited: Some(edited.clone()) };
+    let call = when(held(), command);
+    let spec = call.spec.clone().unwrap();
+    assert_eq!((spec.input, spec.input_digest), (edited.input, edited.input_digest));
+    assert_eq!(call.original, Some(Body::Inline(json!({"language": "python", "code": "1"}))));
 }

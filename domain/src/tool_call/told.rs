@@ -1,7 +1,8 @@
 //! What the model is told of a call's end.
 
-use super::{CallError, Refused, ToolCallEvent};
+use super::{CallError, Refused, SettledAs, ToolCallEvent};
 use crate::body::Body;
+use crate::ids::UserId;
 
 /// Bytes of a large result's beginning that the model is shown.
 const HEAD: usize = 12 * 1024;
@@ -20,12 +21,28 @@ pub fn excerpt(text: &str, digest: &str) -> String {
 }
 
 /// The text for the model; `None` for what is no end.
-pub(super) fn told(event: &ToolCallEvent) -> Option<String> {
+pub(super) fn told(event: &ToolCallEvent, settled: Option<(SettledAs, UserId)>) -> Option<String> {
+    let by_person = matches!(settled, Some((SettledAs::Done | SettledAs::NotDone, _)));
+    let whole = plain(event)?;
+    let is_end = matches!(event, ToolCallEvent::Completed { .. } | ToolCallEvent::Failed { .. });
+    Some(if by_person && is_end {
+        format!("The outcome of this call was unknown; a person looked and settled it. {whole}")
+    } else {
+        whole
+    })
+}
+
+fn plain(event: &ToolCallEvent) -> Option<String> {
     match event {
         ToolCallEvent::Requested { .. }
         | ToolCallEvent::Held { .. }
         | ToolCallEvent::Cleared { .. }
+        | ToolCallEvent::Settled { outcome: SettledAs::Done | SettledAs::NotDone, .. }
         | ToolCallEvent::Started { .. } => None,
+        ToolCallEvent::Settled { outcome: SettledAs::RunAgain, .. } => Some(
+            "The outcome of this call was unknown, and a person decided that it runs again. Its result is not there yet."
+                .to_owned(),
+        ),
         ToolCallEvent::Completed { output, excerpt, .. } => Some(match (output, excerpt) {
             (Body::Inline(value), _) => value.to_string(),
             (Body::Stored { .. }, Some(excerpt)) => excerpt.clone(),

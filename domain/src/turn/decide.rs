@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::{Phase, StepFailure, StepPhase, StepResult, Turn, TurnEvent, TurnSpec};
-use crate::ids::{CallId, RunnerId, UserId};
+use crate::ids::{CallId, PlanId, RunnerId, UserId};
+use crate::policy::Mode;
 
 /// How a turn ends.
 #[derive(Debug)]
@@ -79,6 +80,15 @@ pub enum TurnCommand {
         /// The answer's fact; a repeat changes nothing.
         cause: Uuid,
     },
+    /// A person has answered its plan: act, or plan again.
+    SwitchMode {
+        /// Which.
+        mode: Mode,
+        /// The plan.
+        plan_id: PlanId,
+        /// Who answered.
+        by: UserId,
+    },
     /// Somebody wants it to end.
     RequestCancel {
         /// Who.
@@ -131,6 +141,10 @@ impl Turn {
             }
             TurnCommand::Answer { cause } => Ok(self.answer(cause)),
             _ if self.phase.is_ended() => Err(TurnRefusal::Ended),
+            TurnCommand::SwitchMode { mode, plan_id, by } => {
+                let same = self.mode == mode && self.plan == Some(plan_id);
+                Ok(if same { vec![] } else { vec![TurnEvent::ModeSwitched { mode, plan_id, by }] })
+            }
             TurnCommand::RequestCancel { by, reason } => Ok(if self.cancel.is_some() {
                 vec![]
             } else {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::body::Digest;
 use crate::ids::{AgentId, AgentVersionId, CallId, ConversationId, MessageId, TurnId, UserId};
+use crate::policy::Mode;
 use crate::role::Role;
 
 /// Limits that a turn stops at.
@@ -72,6 +73,9 @@ pub struct TurnSpec {
     pub model: Option<String>,
     /// Limits.
     pub budget: Budget,
+    /// Whether it begins by acting or by planning.
+    #[serde(default, skip_serializing_if = "Mode::is_act")]
+    pub mode: Mode,
     /// By whose authority it acts.
     pub requested_by: UserId,
     /// That person's role.

@@ -24,6 +24,7 @@ fn spec(budget: Budget) -> TurnSpec {
         agent_version_id: AgentVersionId::default(),
         model: None,
         budget,
+        mode: Mode::Act,
         requested_by: UserId::default(),
         role: Role::Member,
         request_digest: Digest::of(b"request"),
@@ -138,4 +139,17 @@ fn budgets_end_a_turn_and_say_which() {
     assert_eq!(code(Budget { max_wall_seconds: Some(100), ..Budget::default() }), "budget_wall_seconds");
     assert_eq!(code(Budget { max_steps: 1, ..Budget::default() }), "budget_steps");
     assert_eq!(code(Budget { max_tool_calls: 0, ..Budget::default() }), "budget_tool_calls");
+}
+
+#[test]
+fn an_approved_plan_lets_a_planning_turn_act_and_an_amended_one_stops_that() {
+    let planning = TurnSpec { mode: Mode::Plan, ..spec(Budget::default()) };
+    let turn = when(Turn::default(), TurnCommand::Request { spec: planning, queued: false, at: at(0) });
+    assert_eq!((turn.mode, turn.plan), (Mode::Plan, None));
+    let plan_id = PlanId(Uuid::from_u128(3));
+    let switch = |mode| TurnCommand::SwitchMode { mode, plan_id, by: UserId::default() };
+    let acting = when(turn, switch(Mode::Act));
+    assert_eq!((acting.mode, acting.plan), (Mode::Act, Some(plan_id)));
+    assert_eq!(acting.decide(switch(Mode::Act)), Ok(vec![]));
+    assert_eq!(when(acting, switch(Mode::Plan)).mode, Mode::Plan);
 }

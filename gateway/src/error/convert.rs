@@ -20,6 +20,7 @@ fn kind_of(code: Code) -> &'static Kind {
         Code::TurnEnded => TURN_ENDED,
         Code::CallEnded => CALL_ENDED,
         Code::ApprovalClosed => APPROVAL_CLOSED,
+        Code::PlanClosed => PLAN_CLOSED,
         Code::IdempotencyKeyReused => IDEMPOTENCY_KEY_REUSED,
         Code::UnknownCapability => UNKNOWN_CAPABILITY,
         Code::DeniedByPolicy => DENIED_BY_POLICY,

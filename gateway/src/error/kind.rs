@@ -46,6 +46,7 @@ kinds! {
     TURN_ENDED "turn_ended" 409 "The turn has ended";
     CALL_ENDED "call_ended" 409 "The call has ended";
     APPROVAL_CLOSED "approval_closed" 409 "The approval is closed";
+    PLAN_CLOSED "plan_closed" 409 "The plan wants no answer any more";
     IDEMPOTENCY_KEY_REUSED "idempotency_key_reused" 409 "The idempotency key came with another request";
     TOO_LARGE "too_large" 413 "The request is too large";
     UNSUPPORTED_MEDIA_TYPE "unsupported_media_type" 415 "The body has the wrong content type";
@@ -83,6 +84,7 @@ results! {
     "budget_tokens"
     "unknown_tool"
     "denied_by_person"
+    "settled_not_done"
     "approval_expired"
     "sandbox_failed"
     "not_runnable"

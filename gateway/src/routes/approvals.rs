@@ -3,12 +3,13 @@
 use axum::Json;
 use axum::extract::State;
 use axum::routing::{get, post};
-use oxagen_commands::{Answer, ApprovalReceipt};
+use oxagen_commands::{Answer, ApprovalReceipt, Remember};
+use oxagen_domain::policy::Condition;
 use oxagen_domain::{ApprovalId, Decision, Right};
 use oxagen_projections::{ApprovalRow, Page, Paged};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::shapes;
 use crate::caller::Who;
@@ -70,6 +71,12 @@ struct Resolve {
     #[serde(default)]
     #[schemars(length(max = 4000))]
     note: Option<String>,
+    /// What the call is to run with instead. It is validated and judged as if it had been asked for.
+    #[serde(default)]
+    edited_input: Option<Map<String, Value>>,
+    /// Let the answer stand for later calls, too: `true` for the very same arguments, or a pattern.
+    #[serde(default)]
+    remember: Option<ToRemember>,
 }
 
 /// Several answers.
@@ -93,6 +100,52 @@ struct ResolveOne {
     #[serde(default)]
     #[schemars(length(max = 4000))]
     note: Option<String>,
+    /// What the call is to run with instead.
+    #[serde(default)]
+    edited_input: Option<Map<String, Value>>,
+    /// Let the answer stand for later calls, too.
+    #[serde(default)]
+    remember: Option<ToRemember>,
+}
+
+/// Which later calls an answer stands for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum ToRemember {
+    /// The very same arguments (`true`).
+    Exact(bool),
+    /// A pattern.
+    Pattern(PatternToRemember),
+}
+
+/// A pattern, which must cover the call that is approved.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PatternToRemember {
+    /// Which capabilities, such as `agent.code.*`; the call's own unless told.
+    #[serde(default)]
+    capability: Option<String>,
+    /// What must hold of the arguments; none means any arguments.
+    #[serde(default)]
+    when: Vec<Condition>,
+}
+
+impl From<ToRemember> for Option<Remember> {
+    fn from(wanted: ToRemember) -> Self {
+        match wanted {
+            ToRemember::Exact(wanted) => wanted.then_some(Remember::Exact),
+            ToRemember::Pattern(PatternToRemember { capability, when }) => {
+                Some(Remember::Pattern { capability, when })
+            }
+        }
+    }
+}
+
+impl From<Resolve> for Answer {
+    fn from(Resolve { decision, note, edited_input, remember }: Resolve) -> Self {
+        let edited_input = edited_input.map(Value::Object);
+        Self { decision, note, edited_input, remember: remember.and_then(Into::into) }
+    }
 }
 
 async fn list(
@@ -108,9 +161,9 @@ async fn resolve(
     State(app): State<App>,
     Who(caller): Who,
     Id(id): Id<ApprovalId>,
-    Body(Resolve { decision, note }): Body<Resolve>,
+    Body(answer): Body<Resolve>,
 ) -> Result<Json<ApprovalReceipt>, Problem> {
-    Ok(Json(app.commands().resolve_approval(&caller, id, Answer { decision, note }).await?))
+    Ok(Json(app.commands().resolve_approval(&caller, id, answer.into()).await?))
 }
 
 async fn resolve_many(
@@ -122,8 +175,9 @@ async fn resolve_many(
         return Err(Problem::invalid("/answers", format!("1 to {MANY} answers, not {}", answers.len())));
     }
     let mut items = Vec::with_capacity(answers.len());
-    for ResolveOne { approval_id, decision, note } in answers {
-        let answered = app.commands().resolve_approval(&caller, approval_id, Answer { decision, note }).await;
+    for ResolveOne { approval_id, decision, note, edited_input, remember } in answers {
+        let answer = Resolve { decision, note, edited_input, remember };
+        let answered = app.commands().resolve_approval(&caller, approval_id, answer.into()).await;
         items.push(match answered {
             Ok(receipt) => json!({"approvalId": approval_id, "receipt": receipt}),
             Err(refusal) => {

@@ -9,14 +9,14 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use oxagen_commands::{Caller, RequestCall};
+use oxagen_commands::{Caller, RequestCall, Settle, SettleReceipt};
 use oxagen_domain::capability::catalog;
-use oxagen_domain::tool_call::ToolCall;
+use oxagen_domain::tool_call::{SettledAs, ToolCall};
 use oxagen_domain::{CallId, Fact, Right, Scope};
 use oxagen_journal::FactFilter;
-use oxagen_projections::ToolCallRow;
+use oxagen_projections::{Page, Paged, ToolCallRow};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
@@ -25,7 +25,7 @@ use super::turns::Cancel;
 use crate::caller::Who;
 use crate::door::{Door, Guard, Method};
 use crate::error::Problem;
-use crate::extract::{Body, Id, IdempotencyKey, MaybeBody};
+use crate::extract::{Asked, Body, Id, IdempotencyKey, MaybeBody};
 use crate::hub::{Item, Topic};
 use crate::state::App;
 use crate::trace::prefer_wait;
@@ -46,6 +46,24 @@ pub(super) fn doors() -> Vec<Door> {
             .takes::<Call>()
             .gives::<shapes::ToolCall>(200, "The call has ended.")
             .gives::<shapes::CallReceipt>(202, "The call goes on, or waits for the approval that is named."),
+        Door::new(Method::Get, "/v1/tool-calls", "tool_call.list", read, get(list))
+            .about("tool", "Lists the workspace's calls, of turns and outside them, newest first.")
+            .query::<Status>("status", "Only those that stand so, such as `in_doubt`.")
+            .paged()
+            .gives::<shapes::ToolCallPage>(200, "A page."),
+        Door::new(
+            Method::Post,
+            "/v1/tool-calls/{id}/settle",
+            "tool_call.settle",
+            Guard::Needs(Right::Decide),
+            post(settle),
+        )
+        .about(
+            "tool",
+            "Settles a call whose outcome is unknown: as done, as not done, or by letting it run again.",
+        )
+        .takes::<ToSettle>()
+        .gives::<shapes::SettleReceipt>(200, "It is settled; a repeat gets the same answer."),
         Door::new(Method::Get, "/v1/tool-calls/{id}", "tool_call.read", read, get(one))
             .about("tool", "Reads a call, of a turn or outside one.")
             .gives::<shapes::ToolCall>(200, "The call as it stands."),
@@ -66,6 +84,75 @@ struct Call {
     /// Its arguments.
     #[serde(default)]
     input: Map<String, Value>,
+}
+
+/// How a call stands.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    /// It was asked for.
+    Requested,
+    /// A person is asked.
+    Held,
+    /// It may start.
+    Cleared,
+    /// It runs.
+    Started,
+    /// It succeeded.
+    Completed,
+    /// It failed.
+    Failed,
+    /// It was cancelled.
+    Cancelled,
+    /// It may not run.
+    Denied,
+    /// Nobody knows whether it happened.
+    InDoubt,
+}
+
+/// Which calls.
+#[derive(Debug, Deserialize)]
+struct Wanted {
+    status: Option<Status>,
+    limit: Option<u32>,
+    cursor: Option<String>,
+}
+
+/// How a call is settled. Who settles it comes from the key, never from the body.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ToSettle {
+    /// As what.
+    outcome: SettledAs,
+    /// Its result as you found it, for `done`.
+    #[serde(default)]
+    output: Option<Value>,
+    /// In your words: at most 4,000 characters.
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    note: Option<String>,
+}
+
+async fn list(
+    State(app): State<App>,
+    Who(caller): Who,
+    Asked(Wanted { status, limit, cursor }): Asked<Wanted>,
+) -> Result<Json<Paged<ToolCallRow>>, Problem> {
+    let page = Page { limit: limit.unwrap_or(Page::default().limit), cursor };
+    let status = status.map(|status| view::word(&status));
+    Ok(Json(app.queries().tool_calls(caller.scope, status.as_deref(), page).await?))
+}
+
+async fn settle(
+    State(app): State<App>,
+    Who(caller): Who,
+    Id(id): Id<CallId>,
+    Body(ToSettle { outcome, output, note }): Body<ToSettle>,
+) -> Result<Json<SettleReceipt>, Problem> {
+    if output.is_some() && outcome != SettledAs::Done {
+        return Err(Problem::invalid("/output", "only what is done has a result"));
+    }
+    Ok(Json(app.commands().settle_call(&caller, id, Settle { outcome, output, note }).await?))
 }
 
 fn tool_names(_: &mut SchemaGenerator) -> Schema {

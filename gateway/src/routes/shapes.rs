@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
+use oxagen_domain::plan::{PlanStatus, StepStatus};
 use oxagen_domain::policy::{ApprovalTerms, PolicyDocument, StandingApproval};
+use oxagen_domain::tool_call::SettledAs;
 use oxagen_domain::turn::Usage;
 use oxagen_domain::{Decision, Fact, Role};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -97,8 +99,28 @@ shapes! {
         "riskLevel": String, "status": String, "attempt": u32, "input": Value, "inputRef?": String,
         "inputDigest": String, "output?": Value, "outputRef?": String, "error?": Failure, "policyRule?": String,
         "requiredApproval": bool, "approvalId?": Uuid, "requestedBy": Uuid, "requestedAt": Time,
-        "startedAt?": Time, "finishedAt?": Time, "latencyMs?": u64, "sequence": u64,
+        "startedAt?": Time, "finishedAt?": Time, "latencyMs?": u64, "originalInput?": Value, "planId?": Uuid,
+        "planStep?": String, "settledAs?": String, "settledBy?": Uuid, "sequence": u64,
     }
+    /// A page of calls.
+    ToolCallPage { "items": Vec<ToolCall>, "nextCursor?": String }
+    /// A call that was settled.
+    SettleReceipt {
+        "callId": Uuid, "outcome": SettledAs, "settledBy": Uuid, "settledAt": Time, "status": String,
+    }
+    /// A plan as it stands.
+    Plan {
+        "planId": Uuid, "conversationId": Uuid, "turnId": Uuid, "callId": Uuid, "title": String, "rationale?": String,
+        "version": u32, "status": PlanStatus, "steps": Vec<PlanStepItem>, "requestedBy": Uuid, "proposedAt": Time,
+        "resolvedBy?": Uuid, "resolvedAt?": Time, "note?": String,
+    }
+    /// A step of a plan and how it stands.
+    PlanStepItem {
+        "id": String, "summary": String, "intent?": String, "capability?": String, "input?": Value,
+        "dependsOn?": Vec<String>, "status": StepStatus, "callId?": Uuid,
+    }
+    /// How a plan stands after an answer.
+    PlanReceipt { "planId": Uuid, "version": u32, "status": PlanStatus, "resolvedBy": Uuid }
     /// A call that goes on.
     CallReceipt { "callId": Uuid, "status": String, "approvalId?": Uuid }
     /// An approval as it stands.
@@ -106,14 +128,15 @@ shapes! {
         "approvalId": Uuid, "callId": Uuid, "executionStepId": Uuid, "conversationId?": Uuid, "turnId?": Uuid,
         "capability": String, "input": Value, "inputDigest": String, "risk": String, "policyRule": String,
         "status": String, "requestedBy": Uuid, "requestedAt": Time, "expiresAt": Time, "resolvedAt?": Time,
-        "resolvedBy?": Uuid, "note?": String, "sequence": u64,
+        "resolvedBy?": Uuid, "note?": String, "reason?": String, "needed": u32, "given": u32, "askedBefore": u32,
+        "editedInput?": Value, "sequence": u64,
     }
     /// A page of approvals.
     ApprovalPage { "items": Vec<Approval>, "nextCursor?": String }
     /// An answer that counted.
     ApprovalReceipt {
         "approvalId": Uuid, "callId": Uuid, "decision": Decision, "resolvedBy": Uuid, "resolvedAt": Time,
-        "note?": String,
+        "note?": String, "status": String, "given": u32, "needed": u32, "standingApprovalId?": Uuid,
     }
     /// What came of each answer, in the order of the request: a receipt, or a refusal.
     ApprovalReceipts { "items": Vec<Map<String, Value>> }

@@ -5,6 +5,7 @@ use axum::routing::{get, post};
 use axum::{Json, response::IntoResponse};
 use http::StatusCode;
 use oxagen_commands::StartTurn;
+use oxagen_domain::policy::Mode;
 use oxagen_domain::turn::{Budget, Turn};
 use oxagen_domain::{AgentId, ConversationId, MessageId, OnBusy, Right, TurnId};
 use oxagen_projections::TurnView;
@@ -55,6 +56,9 @@ struct NewTurn {
     /// The model; none for the runtime's default.
     #[serde(default)]
     model: Option<String>,
+    /// `plan`: the agent reads and makes a plan, and acts once a person has approved it.
+    #[serde(default)]
+    mode: Mode,
     /// Limits that the turn stops at.
     #[serde(default)]
     budget: Budget,
@@ -91,13 +95,14 @@ async fn start(
     IdempotencyKey(idempotency_key): IdempotencyKey,
     Body(turn): Body<NewTurn>,
 ) -> Result<impl IntoResponse, Problem> {
-    let NewTurn { conversation_id, parent_message_id, text, agent_id, model, budget, on_busy } = turn;
+    let NewTurn { conversation_id, parent_message_id, text, agent_id, model, mode, budget, on_busy } = turn;
     let request = StartTurn {
         conversation_id,
         parent_message_id,
         text,
         agent_id,
         model,
+        mode,
         budget,
         on_busy,
         idempotency_key,

@@ -120,3 +120,31 @@ fn what_this_build_does_not_know_is_sent_as_it_is() {
 fn name_of_broken() -> &'static str {
     name("turn.completed", json!({"messageId": 5}))
 }
+
+#[test]
+fn a_plan_is_shown_as_it_is_proposed_and_how_it_was_answered() {
+    let step = json!({"id": "a", "summary": "Do it."});
+    let spec = json!({
+        "planId": id(9), "callId": id(4), "turnId": id(3), "conversationId": id(2), "title": "One thing",
+        "requestedBy": id(5),
+    });
+    let proposed = json!({"spec": spec, "steps": [step], "at": "2026-01-01T00:00:00Z"});
+    let (name, data) = show(&fact("plan.proposed", proposed));
+    assert_eq!((name, &data["planId"], &data["planVersion"]), ("plan-proposed", &json!(id(9)), &json!(1)));
+    assert_eq!((&data["title"], &data["steps"][0]["id"]), (&json!("One thing"), &json!("a")));
+    let amended =
+        json!({"version": 2, "steps": [step], "kept": {}, "by": id(5), "at": "2026-01-01T00:00:00Z"});
+    assert_eq!(show(&fact("plan.amended", amended)).1["planVersion"], 2);
+    let answer =
+        json!({"version": 2, "callId": id(4), "by": id(5), "at": "2026-01-01T00:00:00Z", "note": "no"});
+    let (name, data) = show(&fact("plan.rejected", answer));
+    assert_eq!(
+        (name, &data["resolution"], &data["note"]),
+        ("plan-resolved", &json!("rejected"), &json!("no"))
+    );
+    assert_eq!(name_of_step(), FACT);
+}
+
+fn name_of_step() -> &'static str {
+    name("plan.step_started", json!({"version": 1, "stepId": "a", "callId": id(4)}))
+}

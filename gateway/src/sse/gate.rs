@@ -114,6 +114,7 @@ impl Gate {
             | TurnEvent::Paused { .. }
             | TurnEvent::Answered { .. }
             | TurnEvent::Resumed { .. }
+            | TurnEvent::ModeSwitched { .. }
             | TurnEvent::CancelRequested { .. } => {}
         }
     }
@@ -135,7 +136,10 @@ impl Gate {
                     seen.shown.retain(|text, _| !matches!(text, Text::Output(id, _) if Some(*id) == call));
                 }
             }
-            ToolCallEvent::Requested { .. } | ToolCallEvent::Held { .. } | ToolCallEvent::Cleared { .. } => {}
+            ToolCallEvent::Requested { .. }
+            | ToolCallEvent::Held { .. }
+            | ToolCallEvent::Settled { .. }
+            | ToolCallEvent::Cleared { .. } => {}
         }
     }
 

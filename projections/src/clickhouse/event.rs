@@ -81,6 +81,7 @@ fn holds_secret(event: &Event) -> bool {
         | Event::Conversation(_)
         | Event::Turn(_)
         | Event::ToolCall(_)
-        | Event::Approval(_) => false,
+        | Event::Approval(_)
+        | Event::Plan(_) => false,
     }
 }

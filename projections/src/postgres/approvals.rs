@@ -15,7 +15,8 @@ table! {
         conversation_id: Uuid, turn_id: Uuid, execution_step_id: Uuid, tool_call_id: Uuid, capability: String,
         input: Value, input_digest: String, risk_level: String, policy_rule: String, requested_by: Uuid,
         requested_at: DateTime<Utc>, expires_at: DateTime<Utc>, resolved_at: DateTime<Utc>, resolution: String,
-        resolved_by_user_id: Uuid, note: String,
+        resolved_by_user_id: Uuid, note: String, reason: String, needed: i32, given: i32, asked_before: i32,
+        edited_input: Value,
     }
 }
 
@@ -36,8 +37,16 @@ pub(super) fn take(rows: &mut Rows<ApprovalRequest>, source: Source<'_>, event: 
             row.requested_by = Some(question.requested_by.0);
             row.requested_at = source.at();
             row.expires_at = Some(question.expires_at);
+            row.reason.clone_from(&question.reason);
+            row.needed = Some(question.terms.needed.cast_signed());
+            row.given = Some(0);
+            row.asked_before = Some(question.asked_before.cast_signed());
         }
-        ApprovalEvent::Approved { by, at, note, .. } => row.answered("approved", (*by, *at), note),
+        ApprovalEvent::Voted { given, .. } => row.given = Some(given.cast_signed()),
+        ApprovalEvent::Approved { by, at, note, edited, .. } => {
+            row.answered("approved", (*by, *at), note);
+            row.edited_input = edited.as_ref().map(|edited| edited.input.shown());
+        }
         ApprovalEvent::Denied { by, at, note, .. } => row.answered("denied", (*by, *at), note),
         ApprovalEvent::Expired { .. } => row.closed("expired", source.fact.occurred_at),
         ApprovalEvent::Superseded { .. } => row.closed("superseded", source.fact.occurred_at),

@@ -87,6 +87,7 @@ pub(super) fn turn(rows: &mut Rows<Execution>, source: Source<'_>, event: &TurnE
         TurnEvent::StepStarted { .. }
         | TurnEvent::StepCompleted { .. }
         | TurnEvent::StepFailed { .. }
+        | TurnEvent::ModeSwitched { .. }
         | TurnEvent::Answered { .. } => {}
     }
 }
@@ -114,6 +115,7 @@ pub(super) fn call(rows: &mut Rows<Execution>, source: Source<'_>, event: &ToolC
             row.runner_id = Some(runner_id.0);
             row.started_at = Some(*at);
         }
+        ToolCallEvent::Settled { .. } => {}
         ToolCallEvent::Completed { .. } => row.ends("completed", source),
         ToolCallEvent::Cancelled { .. } => row.ends("cancelled", source),
         ToolCallEvent::Failed { .. } | ToolCallEvent::Denied { .. } | ToolCallEvent::InDoubt { .. } => {

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use oxagen_domain::plan::PlanEvent;
 use oxagen_domain::tool_call::ToolCallEvent;
 use oxagen_domain::turn::{MAX_ATTEMPTS, TurnEvent};
 use oxagen_domain::{ApprovalEvent, ConversationEvent};
@@ -103,6 +104,7 @@ impl Messages {
             | TurnEvent::Answered { .. }
             | TurnEvent::Resumed { .. }
             | TurnEvent::CancelRequested { .. }
+            | TurnEvent::ModeSwitched { .. }
             | TurnEvent::Completed { .. } => {}
         }
     }
@@ -126,6 +128,13 @@ impl Messages {
             source,
             json!({ "type": "approval", "approvalId": approval, "callId": call, "expiresAt": expires_at }),
         );
+    }
+
+    /// Takes in what happened to a plan.
+    pub(super) fn plan(&mut self, source: Source<'_>, event: &PlanEvent) {
+        let PlanEvent::Proposed { spec, .. } = event else { return };
+        let (plan, call, title) = (spec.plan_id, spec.call_id, &spec.title);
+        self.append(source, json!({ "type": "plan", "planId": plan, "callId": call, "title": title }));
     }
 
     /// What belongs to no turn is shown in no message.

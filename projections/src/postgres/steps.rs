@@ -76,6 +76,7 @@ pub(super) fn call(rows: &mut Rows<ExecutionStep>, source: Source<'_>, event: &T
             row.attempt = Some(attempt.cast_signed());
             row.started_at = Some(*at);
         }
+        ToolCallEvent::Settled { .. } => {}
         ToolCallEvent::Completed { .. } => row.stands("completed", source.at()),
         ToolCallEvent::Cancelled { .. } => row.stands("cancelled", source.at()),
         ToolCallEvent::Failed { .. } | ToolCallEvent::Denied { .. } | ToolCallEvent::InDoubt { .. } => {

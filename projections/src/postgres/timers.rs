@@ -17,6 +17,7 @@ pub(super) fn take(rows: &mut Rows<Timer>, source: Source<'_>, event: &ApprovalE
     row.kind = Some("approval_expiry".to_owned());
     match event {
         ApprovalEvent::Requested { question } => row.due_at = Some(question.expires_at),
+        ApprovalEvent::Voted { .. } => {}
         ApprovalEvent::Approved { .. }
         | ApprovalEvent::Denied { .. }
         | ApprovalEvent::Expired { .. }

@@ -18,7 +18,8 @@ table! {
         attempt: i32, input: Value, input_ref: String, input_digest: String, output: Value, output_ref: String,
         error: Value => status, policy_rule: String, required_approval: bool, approval_id: Uuid,
         provider_call_id: String, requested_by: Uuid, runner_id: Uuid, requested_at: DateTime<Utc>,
-        started_at: DateTime<Utc>, finished_at: DateTime<Utc> => status, latency_ms: i64,
+        started_at: DateTime<Utc>, finished_at: DateTime<Utc> => status, latency_ms: i64, original_input: Value,
+        plan_id: Uuid, plan_step: String, settled_as: String, settled_by: Uuid,
     }
 }
 
@@ -40,9 +41,18 @@ pub(super) fn take(rows: &mut Rows<ToolCall>, source: Source<'_>, event: &ToolCa
             row.approval_id = Some(approval_id.0);
             row.policy_rule = Some(rule.clone());
         }
-        ToolCallEvent::Cleared { rule, .. } => {
+        ToolCallEvent::Cleared { rule, edited, .. } => {
             row.stands("cleared");
             row.policy_rule = Some(rule.clone());
+            if let Some(edited) = edited {
+                row.input = Some(edited.input.shown());
+                row.input_ref = edited.input.reference().map(ToString::to_string);
+                row.input_digest = Some(edited.input_digest.to_string());
+            }
+        }
+        ToolCallEvent::Settled { outcome, by, .. } => {
+            row.settled_as = word(outcome);
+            row.settled_by = Some(by.0);
         }
         ToolCallEvent::Started { attempt, runner_id, at } => {
             row.stands("started");
@@ -80,6 +90,9 @@ impl ToolCall {
         self.origin = word(&spec.surface);
         self.effect = word(&spec.effect);
         self.risk_level = word(&spec.risk);
+        self.plan_id = spec.plan.as_ref().map(|step| step.plan_id.0);
+        self.plan_step = spec.plan.as_ref().map(|step| step.step_id.clone());
+        self.original_input = Some(spec.input.shown());
         self.input = Some(spec.input.shown());
         self.input_ref = spec.input.reference().map(ToString::to_string);
         self.input_digest = Some(spec.input_digest.to_string());
@@ -105,6 +118,7 @@ pub(super) fn error_of(event: &ToolCallEvent) -> Option<Value> {
         ToolCallEvent::Requested { .. }
         | ToolCallEvent::Held { .. }
         | ToolCallEvent::Cleared { .. }
+        | ToolCallEvent::Settled { .. }
         | ToolCallEvent::Started { .. }
         | ToolCallEvent::Completed { .. } => None,
         ToolCallEvent::Failed { error, .. } => serde_json::to_value(error).ok(),

@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::source::Source;
 use super::{
-    NAME, agents, approvals, conversations, executions, keys, messages, steps, timers, tool_calls, tools,
-    workspaces,
+    NAME, agents, approvals, conversations, executions, keys, messages, plans, steps, timers, tool_calls,
+    tools, workspaces,
 };
 use crate::store::StoreError;
 use crate::table::{Rows, Table};
@@ -26,6 +26,7 @@ pub(crate) struct Views {
     pub(crate) tools: tools::Tools,
     pub(crate) agents: agents::Agents,
     pub(crate) approvals: Rows<approvals::ApprovalRequest>,
+    pub(crate) plans: plans::Plans,
     pub(crate) keys: Rows<keys::ApiKey>,
 }
 
@@ -34,7 +35,7 @@ macro_rules! each_table {
     ($views:expr, $rows:ident => $does:expr) => {
         $crate::postgres::views::each_table!(@ $views, $rows, $does,
             executions, steps, tool_calls, timers, conversations, messages.added, workspaces, policies, tools.tools,
-            tools.versions, agents.agents, agents.versions, approvals, keys)
+            tools.versions, agents.agents, agents.versions, approvals, plans.plans, plans.steps, keys)
     };
     (@ $views:expr, $rows:ident, $does:expr, $($first:ident $(.$second:ident)?),+) => {$({
         let $rows = &mut $views.$first$(.$second)?;
@@ -96,6 +97,10 @@ impl Views {
                 timers::take(&mut self.timers, source, event);
                 self.messages.approval(source, event);
             }
+            Event::Plan(event) => {
+                self.plans.take(source, event);
+                self.messages.plan(source, event);
+            }
         }
     }
 
@@ -123,6 +128,8 @@ impl Views {
         self.tools.write(connection, shadow).await?;
         self.agents.write(connection, shadow).await?;
         self.approvals.write(connection, shadow).await?;
+        self.plans.plans.write(connection, shadow).await?;
+        self.plans.steps.write(connection, shadow).await?;
         self.keys.write(connection, shadow).await
     }
 }

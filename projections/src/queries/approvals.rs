@@ -52,6 +52,18 @@ pub struct ApprovalRow {
     /// In their words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Why a person is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How many people must approve.
+    pub needed: u32,
+    /// How many have, while more are needed.
+    pub given: u32,
+    /// How often its turn has asked for the very same call before, in vain.
+    pub asked_before: u32,
+    /// What it runs with instead of `input`, if a person edited it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edited_input: Option<Value>,
     /// `seq` of its last fact.
     pub sequence: u64,
 }
@@ -60,7 +72,8 @@ const LIST: &str = "
 select to_jsonb(r) from (
   select id as approval_id, tool_call_id as call_id, execution_step_id, conversation_id, turn_id, capability, input,
     input_digest, risk_level as risk, policy_rule, coalesce(resolution, 'open') as status, requested_by, requested_at,
-    expires_at, resolved_at, resolved_by_user_id as resolved_by, note, sequence
+    expires_at, resolved_at, resolved_by_user_id as resolved_by, note, reason, coalesce(needed, 1) as needed,
+    coalesce(given, 0) as given, coalesce(asked_before, 0) as asked_before, edited_input, sequence
   from agent.approval_requests
   where expires_at is not null and (resolved_at is null or not $1::boolean)
     and ($2::timestamptz is null or (expires_at, id) > ($2, $3))

@@ -79,7 +79,11 @@ union all
 select jsonb_build_object('id', id, 'fields', jsonb_strip_nulls(jsonb_build_object(
   'status', coalesce(resolution, 'open'), 'resolution', resolution,
   'resolvedBy', resolved_by_user_id, 'resolvedAt', resolved_at, 'note', note)))
-from agent.approval_requests where conversation_id = $1";
+from agent.approval_requests where conversation_id = $1
+union all
+select jsonb_build_object('id', id, 'fields', jsonb_strip_nulls(jsonb_build_object(
+  'status', status, 'version', version, 'resolvedBy', resolved_by_user_id, 'resolvedAt', resolved_at, 'note', note)))
+from agent.plans where conversation_id = $1";
 const USAGE: &str = "
 select jsonb_build_object('inputTokens', coalesce(sum(input_tokens), 0)::bigint,
   'outputTokens', coalesce(sum(output_tokens), 0)::bigint)
@@ -150,6 +154,7 @@ fn complete(block: &mut Map<String, Value>, standings: &HashMap<Uuid, Map<String
     let key = match block.get("type").and_then(Value::as_str) {
         Some("tool_call") => "callId",
         Some("approval") => "approvalId",
+        Some("plan") => "planId",
         Some(_) | None => return,
     };
     let id = block.get(key).and_then(Value::as_str).and_then(|id| id.parse().ok());

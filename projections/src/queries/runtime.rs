@@ -76,7 +76,10 @@ select to_jsonb(r) from (
     and (cancel_requested_at is not null or status = 'running' or (status = 'paused' and not exists (
       select from agent.approval_requests a
       where a.tenant_id = e.tenant_id and a.workspace_id = e.workspace_id and a.resolved_at is null
-        and (a.turn_id = e.turn_id or a.tool_call_id = e.call_id))))
+        and (a.turn_id = e.turn_id or a.tool_call_id = e.call_id)) and not exists (
+      select from agent.plans p
+      where p.tenant_id = e.tenant_id and p.workspace_id = e.workspace_id and p.turn_id = e.turn_id
+        and p.status = 'proposed')))
   order by updated_at limit $2) r";
 const RUNNING: &str = "
 select to_jsonb(r) from (

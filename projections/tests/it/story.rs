@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use oxagen_domain::capability::{Surface, catalog};
-use oxagen_domain::policy::{Policy, PolicyCommand, PolicyDocument};
+use oxagen_domain::policy::{ApprovalTerms, Mode, Policy, PolicyCommand, PolicyDocument};
 use oxagen_domain::tool_call::{CallSpec, Ending, Place, Ruling, ToolCall, ToolCallCommand};
 use oxagen_domain::turn::{Budget, Outcome, StepCall, StepResult, Turn, TurnCommand, TurnSpec, Usage};
 use oxagen_domain::{
     Actor, Agent, AgentCommand, AgentId, AgentVersionId, ApiKey, ApiKeyCommand, ApiKeyId, Approval,
     ApprovalCommand, ApprovalId, ApprovalQuestion, Body, CallId, Conversation, ConversationCommand,
     ConversationId, Decision, Digest, Entity, EventKind, ExecutionId, KeyRecord, Message, MessageId,
-    Metadata, OnBusy, Role, RunnerId, Scope, StepId, TenantId, TurnId, UserId, Workspace, WorkspaceCommand,
-    WorkspaceId,
+    Metadata, OnBusy, PersonsAnswer, Role, RunnerId, Scope, StepId, TenantId, TurnId, UserId, Workspace,
+    WorkspaceCommand, WorkspaceId,
 };
 use oxagen_journal::NewEvent;
 use serde::Serialize;
@@ -87,8 +87,10 @@ impl Story {
         self.hold(talk, &mut turn, &mut call, &mut approval);
         let (decision, by, note) = (Decision::Approve, self.user, Some("go on".to_owned()));
         let at = self.now();
-        self.tell(&mut approval, talk.approval.0, place, ApprovalCommand::Answer { decision, by, at, note });
-        self.tell(&mut call, talk.call.0, place, ToolCallCommand::Clear { approval_id: talk.approval });
+        let answer = PersonsAnswer { decision, by, role: Role::Owner, at, note, edited: None };
+        self.tell(&mut approval, talk.approval.0, place, ApprovalCommand::Answer(answer));
+        let clear = ToolCallCommand::Clear { approval_id: talk.approval, edited: None };
+        self.tell(&mut call, talk.call.0, place, clear);
         self.tell(&mut turn, talk.turn.0, place, TurnCommand::Answer { cause: Uuid::from_u128(5) });
         self.run(talk.call, place, &mut call);
         self.tell(&mut turn, talk.turn.0, place, TurnCommand::StartStep { epoch: 1, step: 2, attempt: 1 });
@@ -164,6 +166,7 @@ impl Story {
             model: None,
             budget: Budget::default(),
             requested_by: self.user,
+            mode: Mode::Act,
             role: Role::Owner,
             request_digest: Digest::of(b"request"),
         };
@@ -194,6 +197,9 @@ impl Story {
             rule: "capability.asks_approval".to_owned(),
             requested_by: self.user,
             expires_at: at + chrono::Duration::hours(1),
+            reason: None,
+            terms: ApprovalTerms::default(),
+            asked_before: 0,
         };
         let ruling = Ruling::Hold { rule: question.rule.clone(), approval_id: talk.approval };
         self.tell(call, talk.call.0, place, ToolCallCommand::Request { spec, ruling, at });
@@ -240,6 +246,7 @@ impl Story {
             }),
             requested_by: self.user,
             role: Role::Owner,
+            plan: None,
         }
     }
 

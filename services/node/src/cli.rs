@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::command::{
-    deadletters, decide, key, policy, rebuild, replay, serve, tail, turn, verify, workspace,
+    deadletters, decide, key, plan, policy, rebuild, replay, serve, settle, tail, turn, verify, workspace,
 };
 use crate::failure::EXIT_CODES;
 
@@ -67,6 +67,11 @@ pub(crate) enum Command {
     Approve(decide::Decide),
     /// Do not let a held call run
     Deny(decide::Decide),
+    /// Settle calls whose outcome is unknown
+    Settle(settle::Settle),
+    /// Show and answer plans
+    #[command(subcommand)]
+    Plan(plan::Plan),
     /// Follow what happens, one line a fact
     Tail(tail::Tail),
     /// Print history as NDJSON

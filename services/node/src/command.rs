@@ -6,10 +6,12 @@ pub(crate) mod deadletters;
 pub(crate) mod decide;
 pub(crate) mod key;
 pub(crate) mod migrate;
+pub(crate) mod plan;
 pub(crate) mod policy;
 pub(crate) mod rebuild;
 pub(crate) mod replay;
 pub(crate) mod serve;
+pub(crate) mod settle;
 pub(crate) mod tail;
 pub(crate) mod turn;
 pub(crate) mod verify;
@@ -56,6 +58,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Replay(replay) => replay::replay(&desk, replay).await,
         Command::Verify(verify) => verify::verify(&desk, verify).await,
         Command::Rebuild(rebuild) => rebuild::rebuild(&desk, rebuild).await,
+        Command::Settle(settle) => settle::settle(&desk, settle).await,
+        Command::Plan(plan) => plan::plan(&desk, plan).await,
         Command::Policy(policy) => policy::policy(&desk, policy).await,
         Command::Key(key) => key::key(&desk, key).await,
         Command::Workspace(workspace) => workspace::workspace(&desk, workspace).await,
@@ -98,6 +102,7 @@ impl From<CommandError> for Failure {
             | Code::TurnEnded
             | Code::CallEnded
             | Code::ApprovalClosed
+            | Code::PlanClosed
             | Code::IdempotencyKeyReused
             | Code::UnknownCapability
             | Code::DeniedByPolicy

@@ -30,6 +30,11 @@ impl Shared {
                 Ok(call) => self.attend_call(Context::after(fact, "runner"), call).await,
                 Err(_) => Ok(Rest::Done),
             },
+            // A person lets it run again: its turn has told the model already, and goes on without it.
+            ("tool_call.settled", Some(_)) => match fact.aggregate_id.parse() {
+                Ok(call) => self.attend_call(Context::after(fact, "runner"), call).await,
+                Err(_) => Ok(Rest::Done),
+            },
             _ => Ok(Rest::Done),
         }
     }

@@ -41,6 +41,11 @@ impl Shared {
         if history.read.is_none() {
             self.read(context, spec, history).await?;
         }
+        // What was in doubt may have been settled since: the model is told how it stands now.
+        for call in history.transcript.open_questions() {
+            let loaded = self.options.commands.journal().load::<ToolCall>(&call.to_string()).await?;
+            history.transcript.take_call(call, &loaded.state);
+        }
         let mut messages = Vec::new();
         for entry in history.transcript.up_to(spec.user_message_id) {
             messages.push(self.message(context, entry).await?);

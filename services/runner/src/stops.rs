@@ -71,7 +71,7 @@ impl Stops {
             let turn =
                 commands.journal().load::<Turn>(&id).await.is_ok_and(|turn| turn.state.cancel.is_some());
             let call =
-                commands.journal().load::<ToolCall>(&id).await.is_ok_and(|call| call.state.is_settled());
+                commands.journal().load::<ToolCall>(&id).await.is_ok_and(|call| call.state.has_ended());
             if turn || call {
                 token.cancel();
             }

@@ -1,6 +1,7 @@
 //! What the capabilities on the agent surface do when they are called.
 
 mod code_execute;
+mod plan_create;
 
 use oxagen_commands::StartedCall;
 use oxagen_domain::capability::ToolListOutput;
@@ -22,6 +23,7 @@ impl Shared {
     ) -> Result<Value, CallError> {
         match call.spec.capability.as_str() {
             "agent.tool.list" => json(&ToolListOutput::of_catalog()),
+            "agent.plan.create" => self.approved_plan(call).await,
             "agent.code.execute" => self.execute_code(call, frames, stop).await,
             other => Err(error("not_runnable", format!("this build cannot run {other}"))),
         }

@@ -76,6 +76,7 @@ pub static RUNNER: Durable = Durable {
         "fact.*.*.turn.answered",
         "fact.*.*.turn.cancel_requested",
         "fact.*.*.tool_call.cleared",
+        "fact.*.*.tool_call.settled",
     ],
     ack_wait: Duration::from_secs(3),
     max_ack_pending: 10_000,
@@ -86,7 +87,12 @@ pub static RUNNER: Durable = Durable {
 pub static REACTOR: Durable = Durable {
     name: "reactor",
     description: "Facts that lead to commands",
-    filters: &["fact.*.*.approval.*", "fact.*.*.conversation.turn_closed", "fact.*.*.policy.set"],
+    filters: &[
+        "fact.*.*.approval.*",
+        "fact.*.*.conversation.turn_closed",
+        "fact.*.*.policy.set",
+        "fact.*.*.plan.*",
+    ],
     ack_wait: Duration::from_secs(3),
     max_ack_pending: 10_000,
     batch: 64,

@@ -60,6 +60,11 @@ pub(super) fn of_state(state: &ToolCall) -> Option<ToolCallRow> {
         started_at: state.started_at,
         finished_at: None,
         latency_ms: None,
+        original_input: state.original.as_ref().map(Body::shown),
+        plan_id: spec.plan.as_ref().map(|step| step.plan_id),
+        plan_step: spec.plan.as_ref().map(|step| step.step_id.clone()),
+        settled_as: state.settled.map(|(outcome, _)| word(&outcome)),
+        settled_by: state.settled.map(|(_, by)| by),
         sequence: 0,
     })
 }
@@ -83,6 +88,7 @@ fn add_end(row: &mut ToolCallRow, end: ToolCallEvent) {
         ToolCallEvent::Requested { .. }
         | ToolCallEvent::Held { .. }
         | ToolCallEvent::Cleared { .. }
+        | ToolCallEvent::Settled { .. }
         | ToolCallEvent::Started { .. } => return,
     };
     row.output = output.as_ref().map(Body::shown);
@@ -103,6 +109,6 @@ fn status(standing: Standing) -> &'static str {
 }
 
 /// The word that an enum of words is on the wire.
-fn word(value: &impl Serialize) -> String {
+pub(super) fn word(value: &impl Serialize) -> String {
     serde_json::to_value(value).ok().as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
 }

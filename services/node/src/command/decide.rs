@@ -2,7 +2,7 @@
 
 use clap::Args;
 use oxagen_domain::{ApprovalId, Decision};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Desk;
 use crate::client::Client;
@@ -18,6 +18,12 @@ pub(crate) struct Decide {
     /// The approval, as `oxagen turn` and GET /v1/approvals show it
     #[arg(value_name = "APPROVAL_ID")]
     approval: ApprovalId,
+    /// Run it with these arguments instead, a JSON object (for `approve`)
+    #[arg(long, value_name = "JSON", value_parser = super::policy::object)]
+    input: Option<Map<String, Value>>,
+    /// Approve the very same call from now on, too (for `approve`)
+    #[arg(long)]
+    remember: bool,
     /// Say why, in at most 4,000 characters
     #[arg(long)]
     note: Option<String>,
@@ -25,7 +31,18 @@ pub(crate) struct Decide {
 
 /// Answers.
 pub(super) async fn decide(desk: &Desk, decision: Decision, decide: Decide) -> Result<(), Failure> {
-    let receipt = resolve(&desk.client()?, decide.approval, decision, decide.note.as_deref()).await?;
+    let mut answer = json!({ "decision": decision });
+    if let Some(note) = decide.note {
+        answer["note"] = json!(note);
+    }
+    if let Some(input) = decide.input {
+        answer["editedInput"] = Value::Object(input);
+    }
+    if decide.remember {
+        answer["remember"] = json!(true);
+    }
+    let path = format!("/v1/approvals/{}/resolve", decide.approval);
+    let receipt: Value = desk.client()?.post(&path, &answer).await?;
     if desk.out.is_json() {
         return desk.out.value(&receipt);
     }
@@ -34,6 +51,12 @@ pub(super) async fn decide(desk: &Desk, decision: Decision, decide: Decide) -> R
         Decision::Deny => "denied",
     };
     let call = receipt["callId"].as_str().unwrap_or_default();
+    if receipt["status"] == "open" {
+        let (given, needed) = (&receipt["given"], &receipt["needed"]);
+        return desk
+            .out
+            .line(format!("{did} by {given} of the {needed} people that it needs: call {call} waits"));
+    }
     desk.out.line(format!("{did}: call {call}"))
 }
 

@@ -140,7 +140,8 @@ fn show(desk: &Desk, policy: &Value) -> Result<(), Failure> {
     desk.out.line(format!("{policy:#}"))
 }
 
-fn read(file: &PathBuf) -> Result<Value, Failure> {
+/// Reads JSON from a file, or from standard input for `-`.
+pub(super) fn read(file: &PathBuf) -> Result<Value, Failure> {
     let text = if file.as_os_str() == "-" {
         std::io::read_to_string(std::io::stdin())?
     } else {

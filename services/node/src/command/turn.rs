@@ -39,6 +39,9 @@ pub(crate) struct Turn {
     /// Ask this model
     #[arg(long)]
     model: Option<String>,
+    /// `plan`: let the agent plan first, and act once the plan is approved
+    #[arg(long, value_enum, default_value = "act")]
+    mode: super::policy::ModeName,
     /// Let every held call of this turn run without asking
     #[arg(long)]
     yes: bool,
@@ -60,6 +63,9 @@ pub(super) async fn turn(desk: &Desk, turn: Turn) -> Result<(), Failure> {
         body["conversationId"] = json!(conversation);
         let view: Value = client.get(&format!("/v1/conversations/{conversation}"), &[]).await?;
         after = view["lastSeq"].as_u64().unwrap_or_default();
+    }
+    if turn.mode.name() != "act" {
+        body["mode"] = json!(turn.mode.name());
     }
     if let Some(model) = &turn.model {
         body["model"] = json!(model);
