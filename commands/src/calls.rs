@@ -54,9 +54,7 @@ impl Unit<'_> {
     /// The workspace's policy and its version, which the commit then asserts.
     pub(crate) async fn workspace_policy(&mut self) -> Result<PolicyDocument, CommandError> {
         let workspace = self.scope().workspace.to_string();
-        let policy = self.load::<Policy>(&workspace).await?;
-        self.guard::<Policy>(&workspace, policy.version);
-        Ok(policy.state.document)
+        Ok(self.rest_on::<Policy>(&workspace).await?.state.document)
     }
 
     /// Puts a call into the ledger with its ruling, and its approval if it is held.

@@ -15,11 +15,11 @@ mod resolve_approval;
 mod run_call;
 mod start_turn;
 
-pub use advance_turn::{AdvanceTurn, StepAnswer};
+pub use advance_turn::{AdvanceTurn, Claim, StepAnswer};
 pub use create_workspace::{NewWorkspace, WorkspaceReceipt};
 pub use keys::{IssuedKey, NewKey};
 pub use publish_agent::{AgentReceipt, NewAgent};
 pub use request_call::{CallReceipt, RequestCall};
 pub use resolve_approval::{Answer, ApprovalReceipt};
-pub use run_call::{CallStart, StartedCall};
+pub use run_call::{CallEnd, CallStart, StartedCall};
 pub use start_turn::{StartTurn, TurnReceipt};

@@ -8,6 +8,7 @@ mod calls;
 mod context;
 mod error;
 mod handlers;
+mod known;
 mod secret;
 mod unit;
 
@@ -18,17 +19,20 @@ pub use calls::{AskedCall, PlannedCall};
 pub use context::Context;
 pub use error::{Code, CommandError};
 pub use handlers::*;
+pub use known::Known;
 
 /// The command bus: cheap to clone, one per process.
 #[derive(Clone)]
 pub struct Commands {
     journal: Journal,
+    /// What many commands rest on and guard, such as policies.
+    shared: Known,
 }
 
 impl Commands {
     /// A bus over this journal.
     pub fn new(journal: Journal) -> Self {
-        Self { journal }
+        Self { journal, shared: Known::default() }
     }
 
     /// The journal that it commits to.

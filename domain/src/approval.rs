@@ -123,7 +123,7 @@ pub enum ApprovalEvent {
 }
 
 /// What an approval can be told.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum ApprovalCommand {
     /// Ask a person.
     Request(ApprovalQuestion),

@@ -13,6 +13,7 @@ mod objects;
 mod shapes;
 mod tools;
 mod turns;
+mod verify;
 
 use oxagen_projections::Page;
 use serde::Deserialize;
@@ -29,6 +30,7 @@ pub(crate) fn doors() -> Vec<Door> {
         calls::doors(),
         approvals::doors(),
         events::doors(),
+        verify::doors(),
         agents::doors(),
         objects::doors(),
         keys::doors(),

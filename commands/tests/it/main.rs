@@ -5,5 +5,6 @@
 mod approvals;
 mod base;
 mod idempotency;
+mod known;
 mod ledger;
 mod races;

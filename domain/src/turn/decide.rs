@@ -7,7 +7,7 @@ use super::{Phase, StepFailure, StepPhase, StepResult, Turn, TurnEvent, TurnSpec
 use crate::ids::{CallId, RunnerId, UserId};
 
 /// How a turn ends.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Outcome {
     /// The agent answered.
     Completed,
@@ -23,7 +23,7 @@ pub enum Outcome {
 }
 
 /// What a turn can be told. A runner's commands carry its epoch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum TurnCommand {
     /// Come into being.
     Request {

@@ -101,7 +101,7 @@ async fn list(
     Asked(inbox): Asked<Inbox>,
 ) -> Result<Json<Paged<ApprovalRow>>, Problem> {
     let page = Page { limit: inbox.limit.unwrap_or(Page::default().limit), cursor: inbox.cursor };
-    Ok(Json(app.queries().approvals(caller.scope, inbox.status == Some(Status::Open), page).await?))
+    Ok(Json(app.views().await?.approvals(caller.scope, inbox.status == Some(Status::Open), page).await?))
 }
 
 async fn resolve(
@@ -110,7 +110,7 @@ async fn resolve(
     Id(id): Id<ApprovalId>,
     Body(Resolve { decision, note }): Body<Resolve>,
 ) -> Result<Json<ApprovalReceipt>, Problem> {
-    Ok(Json(app.commands().resolve_approval(&caller, id, Answer { decision, note }).await?))
+    Ok(Json(app.commands().await?.resolve_approval(&caller, id, Answer { decision, note }).await?))
 }
 
 async fn resolve_many(
@@ -123,12 +123,14 @@ async fn resolve_many(
     }
     let mut items = Vec::with_capacity(answers.len());
     for ResolveOne { approval_id, decision, note } in answers {
-        let answered = app.commands().resolve_approval(&caller, approval_id, Answer { decision, note }).await;
-        items.push(match answered {
+        let answer = Answer { decision, note };
+        // Those before it count, so not even a turn that does not come is a refusal of all of them.
+        let answered = async {
+            Ok::<_, Problem>(app.commands().await?.resolve_approval(&caller, approval_id, answer).await?)
+        };
+        items.push(match answered.await {
             Ok(receipt) => json!({"approvalId": approval_id, "receipt": receipt}),
-            Err(refusal) => {
-                json!({"approvalId": approval_id, "problem": Problem::from(refusal).into_logged_body()})
-            }
+            Err(problem) => json!({"approvalId": approval_id, "problem": problem.into_logged_body()}),
         });
     }
     Ok(Json(json!({ "items": items })))
