@@ -12,7 +12,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(code, "pub(crate) const {}: &[(&str, &str)] = &[", store.to_uppercase())?;
         for file in files(&root.join(store))? {
             let name = file.file_name().and_then(|name| name.to_str()).ok_or("a file name is not UTF-8")?;
-            writeln!(code, "    ({name:?}, include_str!({:?})),", file.display().to_string())?;
+            // The text and not its path: a target folder may be shared by clones that come and go.
+            writeln!(code, "    ({name:?}, {:?}),", fs::read_to_string(&file)?)?;
         }
         writeln!(code, "];")?;
         println!("cargo::rerun-if-changed={store}");

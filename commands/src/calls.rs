@@ -74,9 +74,7 @@ impl Unit<'_> {
     /// The workspace's policy and its version, which the commit then asserts.
     pub(crate) async fn workspace_policy(&mut self) -> Result<Policy, CommandError> {
         let workspace = self.scope().workspace.to_string();
-        let policy = self.load::<Policy>(&workspace).await?;
-        self.guard::<Policy>(&workspace, policy.version);
-        Ok(policy.state)
+        Ok(self.rest_on::<Policy>(&workspace).await?.state)
     }
 
     /// Puts a call into the ledger with its ruling, and the question to a person if it is held.

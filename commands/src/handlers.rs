@@ -18,7 +18,7 @@ mod run_call;
 mod settle_call;
 mod start_turn;
 
-pub use advance_turn::{AdvanceTurn, StepAnswer};
+pub use advance_turn::{AdvanceTurn, Claim, StepAnswer};
 pub use create_workspace::{NewWorkspace, WorkspaceReceipt};
 pub use keys::{IssuedKey, NewKey};
 pub use policy::{Explained, PolicyInForce, WhatIf};
@@ -26,6 +26,6 @@ pub use publish_agent::{AgentReceipt, NewAgent};
 pub use request_call::{CallReceipt, RequestCall};
 pub use resolve_approval::{Answer, ApprovalReceipt, Remember};
 pub use resolve_plan::{PlanDecision, PlanReceipt, ResolvePlan};
-pub use run_call::{CallStart, StartedCall};
+pub use run_call::{CallEnd, CallStart, StartedCall};
 pub use settle_call::{Settle, SettleReceipt};
 pub use start_turn::{StartTurn, TurnReceipt};

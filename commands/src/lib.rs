@@ -10,6 +10,7 @@ mod error;
 mod gate;
 mod handlers;
 mod hold;
+mod known;
 mod plans;
 mod secret;
 mod unit;
@@ -21,17 +22,20 @@ pub use calls::{AskedCall, AtOnce, PlannedCall};
 pub use context::Context;
 pub use error::{Code, CommandError};
 pub use handlers::*;
+pub use known::Known;
 
 /// The command bus: cheap to clone, one per process.
 #[derive(Clone)]
 pub struct Commands {
     journal: Journal,
+    /// What many commands rest on and guard, such as policies.
+    shared: Known,
 }
 
 impl Commands {
     /// A bus over this journal.
     pub fn new(journal: Journal) -> Self {
-        Self { journal }
+        Self { journal, shared: Known::default() }
     }
 
     /// The journal that it commits to.

@@ -3,8 +3,7 @@
 //! A handler loops: it makes a unit, decides, and tries to commit. When somebody else was faster [`Unit::commit`] gives
 //! `None` and the handler goes round again with a new unit, which loads what has become of things.
 
-use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use oxagen_domain::{Entity, EventKind, Scope, TurnId};
@@ -13,6 +12,7 @@ use oxagen_journal::{AppendError, Appended, Guard, Journal, Loaded, NewEvent};
 use crate::Commands;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::known::{Anything, Key, Known};
 
 /// Rounds before a handler gives up on a thing that others keep changing.
 const ROUNDS: u32 = 200;
@@ -25,9 +25,13 @@ pub(crate) struct Unit<'a> {
     journal: &'a Journal,
     context: Context,
     fresh: bool,
-    loaded: HashMap<(&'static str, String), Box<dyn Any + Send + Sync>>,
+    loaded: HashMap<Key, Anything>,
+    /// Of the loaded ones, those that were taken from what was known.
+    assumed: HashSet<Key>,
     events: Vec<NewEvent>,
     guards: Vec<Guard>,
+    known: Option<Known>,
+    shared: &'a Known,
 }
 
 impl Commands {
@@ -36,13 +40,28 @@ impl Commands {
     }
 
     pub(crate) fn unit<'a>(&'a self, context: &Context, rounds: &Rounds) -> Unit<'a> {
-        let (loaded, events, guards) = (HashMap::new(), vec![], vec![]);
-        let context = context.clone();
-        Unit { journal: &self.journal, context, fresh: rounds.0 == 0, loaded, events, guards }
+        Unit {
+            journal: &self.journal,
+            context: context.clone(),
+            fresh: rounds.0 == 0,
+            loaded: HashMap::new(),
+            assumed: HashSet::new(),
+            events: vec![],
+            guards: vec![],
+            known: None,
+            shared: &self.shared,
+        }
     }
 }
 
 impl Unit<'_> {
+    /// Begins from what is known instead of loading it, and adds to it what it commits.
+    #[must_use]
+    pub(crate) fn knowing(mut self, known: &Known) -> Self {
+        self.known = Some(known.clone());
+        self
+    }
+
     /// What is decided from here on belongs to this turn.
     pub(crate) fn on_turn(&mut self, turn: Option<TurnId>) {
         self.context.0.turn = turn;
@@ -72,8 +91,38 @@ impl Unit<'_> {
         {
             return Ok(known.clone());
         }
+        let known = self.known.as_ref().filter(|_| self.fresh);
+        if let Some(loaded) = known.and_then(|known| known.recall::<A>(id)) {
+            self.assumed.insert((A::TYPE, id.to_owned()));
+            self.loaded.insert((A::TYPE, id.to_owned()), Box::new(loaded.clone()));
+            return Ok(loaded);
+        }
+        self.load_anew(id).await
+    }
+
+    async fn load_anew<A: Entity + Clone + 'static>(&mut self, id: &str) -> Result<Loaded<A>, CommandError> {
+        if self.assumed.remove(&(A::TYPE, id.to_owned())) {
+            self.forget();
+        }
         let loaded = self.journal.load::<A>(id).await?;
         self.loaded.insert((A::TYPE, id.to_owned()), Box::new(loaded.clone()));
+        Ok(loaded)
+    }
+
+    /// An aggregate that this commit rests on and that seldom changes: taken from what the process knows, and guarded.
+    pub(crate) async fn rest_on<A: Entity + Clone + 'static>(
+        &mut self,
+        id: &str,
+    ) -> Result<Loaded<A>, CommandError> {
+        let loaded = match self.shared.recall::<A>(id).filter(|_| self.fresh) {
+            Some(loaded) => loaded,
+            None => {
+                let loaded = self.journal.load::<A>(id).await?;
+                self.shared.learn(id, &loaded);
+                loaded
+            }
+        };
+        self.guard::<A>(id, loaded.version);
         Ok(loaded)
     }
 
@@ -84,8 +133,12 @@ impl Unit<'_> {
         what: &str,
     ) -> Result<Loaded<A>, CommandError> {
         let loaded = self.load::<A>(id).await?;
-        let own: Option<Scope> = loaded.scope;
-        if own == Some(self.context.scope()) { Ok(loaded) } else { Err(CommandError::unknown(what)) }
+        self.own(loaded, what)
+    }
+
+    /// The same thing, if it is in the caller's workspace.
+    pub(crate) fn own<A>(&self, loaded: Loaded<A>, what: &str) -> Result<Loaded<A>, CommandError> {
+        if loaded.scope == Some(self.context.scope()) { Ok(loaded) } else { Err(CommandError::unknown(what)) }
     }
 
     /// Decides a command and keeps what then happens for the commit.
@@ -96,10 +149,19 @@ impl Unit<'_> {
     ) -> Result<Vec<A::Happening>, CommandError>
     where
         A: Entity + Clone + 'static,
+        A::Order: Clone,
         CommandError: From<A::Refusal>,
     {
         let mut loaded = self.load::<A>(id).await?;
-        let events = A::decide(&loaded.state, command)?;
+        let again = self.assumed.contains(&(A::TYPE, id.to_owned())).then(|| command.clone());
+        let mut decided = A::decide(&loaded.state, command);
+        // Without an event nothing is committed and no conflict met, so that must not rest on what may have changed.
+        if let (Ok([]) | Err(_), Some(command)) = (decided.as_deref(), again) {
+            loaded = self.load_anew::<A>(id).await?;
+            decided = A::decide(&loaded.state, command);
+        }
+        let events = decided?;
+        self.assumed.remove(&(A::TYPE, id.to_owned()));
         for event in &events {
             loaded.version += 1;
             loaded.scope = loaded.scope.or(Some(self.context.scope()));
@@ -133,14 +195,35 @@ impl Unit<'_> {
         if self.events.is_empty() {
             return Ok(Some(vec![]));
         }
+        let written: HashSet<Key> =
+            self.events.iter().map(|event| (event.aggregate_type, event.aggregate_id.clone())).collect();
         match self.journal.append(self.events, &self.guards).await {
-            Ok(appended) => Ok(Some(appended)),
-            Err(AppendError::Conflict | AppendError::GuardFailed { .. }) if rounds.0 < ROUNDS => {
-                rounds.0 += 1;
-                tokio::time::sleep(pause(rounds.0)).await;
-                Ok(None)
+            Ok(appended) => {
+                if let Some(known) = &self.known {
+                    let written = self.loaded.into_iter().filter(|(key, _)| written.contains(key));
+                    written.for_each(|(key, loaded)| known.keep(key, loaded));
+                }
+                Ok(Some(appended))
             }
-            Err(error) => Err(error.into()),
+            Err(error) => {
+                if let Some(known) = &self.known {
+                    known.forget();
+                }
+                match error {
+                    AppendError::Conflict | AppendError::GuardFailed { .. } if rounds.0 < ROUNDS => {
+                        rounds.0 += 1;
+                        tokio::time::sleep(pause(rounds.0)).await;
+                        Ok(None)
+                    }
+                    error => Err(error.into()),
+                }
+            }
+        }
+    }
+
+    fn forget(&self) {
+        if let Some(known) = &self.known {
+            known.forget();
         }
     }
 }

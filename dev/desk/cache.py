@@ -38,9 +38,8 @@ def locked(path):
 
 def run(*argv, **options):
     """Runs a command to its end and returns what it printed; that is shown only if it fails."""
-    argv = [str(a) for a in argv]
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="replace", **options)
+    argv, options = [str(a) for a in argv], {"stdin": subprocess.DEVNULL, **options}
+    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **options)
     if done.returncode:
         raise Failed(f"{shlex.join(argv)[:300]}\nended with {done.returncode}:\n{last_lines(done.stdout)}")
     return done.stdout

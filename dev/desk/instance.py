@@ -26,7 +26,7 @@ class Instance:
     def __init__(self, name):
         self.name, self.folder, self.lock = name, STACKS / name, threading.Lock()
         self.env_file = self.folder / "env"
-        self.state = {"ports": {}, "nats_nodes": 1}
+        self.state = {"ports": {}, "nats_nodes": 1, "own_docker": False}
         with contextlib.suppress(OSError, ValueError):
             self.state |= json.loads((self.folder / "state.json").read_text())
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from .cache import Failed, last_lines
 from .process import Process
 from .progress import Waiting, say
-from .servers import SERVERS
+from .servers import SERVERS, Docker, Postgres
 
 
 def servers_of(instance, names=SERVERS):
@@ -112,6 +112,7 @@ def wipe(instance, servers):
     if whole:  # also what others started in this instance: it works on the data that goes
         for pidfile in (instance.folder / "run").glob("oxagen*.pid"):
             Process(instance.folder, pidfile.stem).stop()
+        Docker(instance).forget(Postgres(instance).cluster())
     down(instance, servers)
     for server in servers:
         server.wipe()

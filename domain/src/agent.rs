@@ -43,7 +43,7 @@ pub enum AgentEvent {
 }
 
 /// What an agent can be told.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum AgentCommand {
     /// Publish a version, making the agent if it is new.
     Publish {

@@ -48,7 +48,7 @@ pub enum ApiKeyEvent {
 }
 
 /// What a key can be told.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum ApiKeyCommand {
     /// Make it.
     Create {

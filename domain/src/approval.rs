@@ -197,7 +197,7 @@ pub struct PersonsAnswer {
 }
 
 /// What an approval can be told.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum ApprovalCommand {
     /// Ask a person.
     Request(ApprovalQuestion),

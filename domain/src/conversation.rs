@@ -91,7 +91,7 @@ pub enum ConversationEvent {
 }
 
 /// What a conversation can be told.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum ConversationCommand {
     /// Add a person's message, starting the conversation if it is new.
     Post {

@@ -115,7 +115,7 @@ pub enum PolicyEvent {
 }
 
 /// What a policy can be told.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum PolicyCommand {
     /// Bring this document into force.
     Set(PolicyDocument),

@@ -70,7 +70,7 @@ pub enum WorkspaceEvent {
 }
 
 /// What a workspace can be told.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum WorkspaceCommand {
     /// Make it.
     Create {

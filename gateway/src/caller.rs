@@ -1,5 +1,7 @@
 //! Who calls: the door's guard proves key, right and limits before a route sees the request.
 
+use std::sync::Arc;
+
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -11,7 +13,7 @@ use tracing::{Span, warn};
 use uuid::Uuid;
 
 use crate::error::Problem;
-use crate::extract::IdempotencyKey;
+use crate::extract::{IdempotencyKey, only_known};
 use crate::openapi::right_name;
 use crate::state::App;
 use crate::trace::RequestId;
@@ -27,9 +29,18 @@ impl<S: Send + Sync> FromRequestParts<S> for Who {
     }
 }
 
+/// What a door asks of a request before a route sees it.
+#[derive(Clone)]
+pub(crate) struct Asks {
+    pub(crate) app: App,
+    pub(crate) right: Right,
+    /// The parameters that it takes after the `?`.
+    pub(crate) parameters: Arc<[&'static str]>,
+}
+
 /// Lets a request through a door that needs a right.
 pub(crate) async fn admit(
-    State((app, right)): State<(App, Right)>,
+    State(Asks { app, right, parameters }): State<Asks>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
@@ -47,6 +58,7 @@ pub(crate) async fn admit(
         return Err(refusal.into());
     }
     let slot = app.limiter().request(&caller)?;
+    only_known(request.uri(), &parameters)?;
     let key = IdempotencyKey::read(request.headers())?;
     request.extensions_mut().insert(key);
     request.extensions_mut().insert(caller);
@@ -57,7 +69,7 @@ pub(crate) async fn admit(
 
 async fn prove(app: &App, headers: &HeaderMap, request: Uuid) -> Result<Caller, Problem> {
     let text = bearer(headers).ok_or_else(missing)?;
-    let Some(caller) = app.keys().caller(app.commands(), text).await? else {
+    let Some(caller) = app.keys().caller(app, text).await? else {
         return Err(Problem::unauthorized(
             "this key opens nothing: it is no key, or it was revoked; ask an owner of the workspace for a new one",
         ));

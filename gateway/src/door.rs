@@ -187,6 +187,11 @@ impl Door {
         self
     }
 
+    /// The names that it takes after the `?`.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = &'static str> {
+        self.params.iter().filter(|param| !param.is_header).map(|param| param.name)
+    }
+
     /// One line for the golden list.
     pub(crate) fn line(&self) -> String {
         let guard = match self.guard {

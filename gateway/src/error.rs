@@ -157,14 +157,18 @@ impl Problem {
         Self::new(UNAVAILABLE, detail).retry_after(RETRY_AFTER)
     }
 
-    /// It took longer than the gateway waits.
+    /// Reading took longer than the gateway waits.
     pub(crate) fn timeout() -> Self {
-        Self::new(
-            TIMEOUT,
-            "it took longer than the gateway waits; whether it happened is unknown: look, or repeat it \
-             with the same Idempotency-Key",
-        )
-        .retry_after(RETRY_AFTER)
+        Self::new(TIMEOUT, "it took longer than the gateway waits: try again in a moment")
+            .retry_after(RETRY_AFTER)
+    }
+
+    /// It may have been done, or not.
+    pub(crate) fn outcome_unknown(why: &str) -> Self {
+        let text = format!(
+            "{why}, so it may have been done or not: send it again with the same Idempotency-Key, or look first"
+        );
+        Self::new(OUTCOME_UNKNOWN, text).retry_after(RETRY_AFTER)
     }
 }
 

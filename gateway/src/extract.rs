@@ -9,7 +9,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use bytes::BytesMut;
 use futures::StreamExt;
 use http::request::Parts;
-use http::{HeaderMap, header};
+use http::{HeaderMap, Uri, header};
 use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
@@ -147,6 +147,19 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     }
 }
 
+/// Refuses a parameter after the `?` that this route does not have: left out in silence it would be missed.
+pub(crate) fn only_known(uri: &Uri, known: &[&str]) -> Result<(), Problem> {
+    let Ok(Query(asked)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else { return Ok(()) };
+    let Some((name, _)) = asked.iter().find(|(name, _)| !known.contains(&name.as_str())) else {
+        return Ok(());
+    };
+    let expected = match known {
+        [] => "this route has no parameters".to_owned(),
+        known => format!("no parameter of this route, which has `{}`", known.join("`, `")),
+    };
+    Err(Problem::invalid(name, expected))
+}
+
 /// The identifier in the path. What is no identifier names nothing.
 pub(crate) struct Id<T>(pub(crate) T);
 
@@ -209,6 +222,16 @@ mod tests {
         let wrong = parse::<Order>(br#"{"many": [1, "x"]}"#).unwrap_err().body();
         assert_eq!((&wrong["code"], &wrong["field"]), (&"invalid_input".into(), &"/many/1".into()));
         assert_eq!(parse::<Order>(br#"{"many": []} trailing"#).unwrap_err().code(), "invalid_json");
+    }
+
+    #[test]
+    fn a_parameter_that_a_route_does_not_have_is_named_with_those_that_it_has() {
+        let asked = |query: &'static str, known: &[&str]| only_known(&Uri::from_static(query), known);
+        assert!(asked("/v1/x", &[]).is_ok() && asked("/v1/x?limit=1&limit=%zz", &["limit"]).is_ok());
+        let unknown = asked("/v1/x?limit=1&li%6Dits=2", &["limit", "cursor"]).unwrap_err().body();
+        assert_eq!((&unknown["code"], &unknown["field"]), (&"invalid_input".into(), &"limits".into()));
+        assert!(unknown["detail"].as_str().unwrap().contains("`limit`, `cursor`"), "{unknown}");
+        assert_eq!(asked("/v1/x?a", &[]).unwrap_err().body()["field"], "a");
     }
 
     #[test]

@@ -4,8 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use oxagen_commands::{Caller, CommandError, Commands};
+use oxagen_commands::Caller;
 use oxagen_domain::{ApiKeyId, Digest};
+
+use crate::error::Problem;
+use crate::state::App;
 
 /// A key that was revoked works for no longer than this, also when the news of it does not come.
 const REMEMBERED: Duration = Duration::from_secs(5);
@@ -18,12 +21,13 @@ pub(crate) struct KnownKeys(Mutex<HashMap<Digest, (Caller, Instant)>>);
 
 impl KnownKeys {
     /// Whom this text stands for; none if it opens nothing.
-    pub(crate) async fn caller(
-        &self,
-        commands: &Commands,
-        text: &str,
-    ) -> Result<Option<Caller>, CommandError> {
+    pub(crate) async fn caller(&self, app: &App, text: &str) -> Result<Option<Caller>, Problem> {
         let digest = Digest::of(text.as_bytes());
+        if let Some(known) = self.remembered(&digest, Instant::now()) {
+            return Ok(Some(known));
+        }
+        let commands = app.commands().await?;
+        // Of a crowd that waited with the same key only the first few had to look.
         if let Some(known) = self.remembered(&digest, Instant::now()) {
             return Ok(Some(known));
         }

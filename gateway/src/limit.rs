@@ -20,25 +20,43 @@ pub(crate) struct Limiter {
     keys: DefaultKeyedRateLimiter<Uuid>,
     tenants: DefaultKeyedRateLimiter<Uuid>,
     requests: DashMap<Uuid, Arc<Semaphore>>,
+    tenant_requests: DashMap<Uuid, Arc<Semaphore>>,
     streams: DashMap<Uuid, Arc<Semaphore>>,
+}
+
+/// A request's place among those of its key and of its tenant.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    _key: OwnedSemaphorePermit,
+    _tenant: OwnedSemaphorePermit,
 }
 
 impl Limiter {
     pub(crate) fn new(limits: Limits) -> Self {
         let (keys, tenants) = (limiter(limits.per_key), limiter(limits.per_tenant));
-        Self { limits, keys, tenants, requests: DashMap::new(), streams: DashMap::new() }
+        let (requests, tenant_requests, streams) = (DashMap::new(), DashMap::new(), DashMap::new());
+        Self { limits, keys, tenants, requests, tenant_requests, streams }
     }
 
-    /// Counts a request and gives it a slot.
-    pub(crate) fn request(&self, caller: &Caller) -> Result<OwnedSemaphorePermit, Problem> {
-        check(&self.keys, holder(caller), "this key", self.limits.per_key)?;
-        check(&self.tenants, caller.scope.tenant.0, "this tenant's keys together", self.limits.per_tenant)?;
-        slot(&self.requests, holder(caller), self.limits.at_once).ok_or_else(|| {
-            let text = format!(
-                "this key has {} requests under way already: wait for one to end",
-                self.limits.at_once
-            );
-            Problem::new(TOO_MANY_AT_ONCE, text).retry_after(1)
+    /// Counts a request and gives it its slots.
+    pub(crate) fn request(&self, caller: &Caller) -> Result<Slots, Problem> {
+        let (key, tenant) = (holder(caller), caller.scope.tenant.0);
+        check(&self.keys, key, "this key", self.limits.per_key)?;
+        check(&self.tenants, tenant, "this tenant's keys together", self.limits.per_tenant)?;
+        let under_way = |slots, id, whose: &str, limit| {
+            slot(slots, id, limit).ok_or_else(|| {
+                let text = format!("{whose} {limit} requests under way already: wait for one to end");
+                Problem::new(TOO_MANY_AT_ONCE, text).retry_after(1)
+            })
+        };
+        Ok(Slots {
+            _key: under_way(&self.requests, key, "this key has", self.limits.at_once)?,
+            _tenant: under_way(
+                &self.tenant_requests,
+                tenant,
+                "this tenant's keys together have",
+                self.limits.tenant_at_once,
+            )?,
         })
     }
 
@@ -98,11 +116,14 @@ mod tests {
         }
     }
 
+    fn limits(per_key: Rate, per_tenant: Rate) -> Limits {
+        Limits { per_key, per_tenant, at_once: 10, tenant_at_once: 10, streams: 1 }
+    }
+
     #[test]
     fn one_key_over_its_rate_is_told_when_to_come_back_and_disturbs_no_other() {
         let rate = |burst| Rate { per_second: 1, burst };
-        let limiter =
-            Limiter::new(Limits { per_key: rate(2), per_tenant: rate(100), at_once: 10, streams: 1 });
+        let limiter = Limiter::new(limits(rate(2), rate(100)));
         assert!(limiter.request(&caller(1)).is_ok() && limiter.request(&caller(1)).is_ok());
         assert_eq!(limiter.request(&caller(1)).unwrap_err().code(), "rate_limited");
         assert!(limiter.request(&caller(2)).is_ok());
@@ -111,11 +132,21 @@ mod tests {
     #[test]
     fn a_slot_comes_back_when_its_holder_is_done() {
         let rate = Rate { per_second: 100, burst: 100 };
-        let limiter = Limiter::new(Limits { per_key: rate, per_tenant: rate, at_once: 1, streams: 1 });
+        let limiter = Limiter::new(Limits { at_once: 1, ..limits(rate, rate) });
         let first = limiter.request(&caller(1)).unwrap();
         assert_eq!(limiter.request(&caller(1)).unwrap_err().code(), "too_many_at_once");
         drop(first);
         assert!(limiter.request(&caller(1)).is_ok());
+    }
+
+    #[test]
+    fn the_keys_of_a_tenant_share_its_slots() {
+        let rate = Rate { per_second: 100, burst: 100 };
+        let limiter = Limiter::new(Limits { tenant_at_once: 1, ..limits(rate, rate) });
+        let first = limiter.request(&caller(1)).unwrap();
+        assert_eq!(limiter.request(&caller(2)).unwrap_err().code(), "too_many_at_once");
+        drop(first);
+        assert!(limiter.request(&caller(2)).is_ok());
     }
 
     #[test]

@@ -20,8 +20,22 @@ pub struct Limits {
     pub per_tenant: Rate,
     /// Requests of one key that are being answered at a time.
     pub at_once: usize,
+    /// Requests of all keys of a tenant that are being answered at a time. Less than the queue holds, so that one
+    /// tenant cannot fill it.
+    pub tenant_at_once: usize,
     /// Open streams of one key.
     pub streams: usize,
+}
+
+/// How many requests use a database at a time. The others wait their turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turns {
+    /// Commands and readers of history: somewhat less than the journal's pool has, for other roles use it too.
+    pub journal: usize,
+    /// Readers of the read models: somewhat less than their pool has, for probes use it too.
+    pub views: usize,
+    /// Requests that wait for a turn with either; beyond that 429. None waits for longer than three quarters of the timeout.
+    pub queue: usize,
 }
 
 /// What an installation may choose.
@@ -37,6 +51,8 @@ pub struct Options {
     pub body_limit: usize,
     /// Limits for those who hold a key.
     pub limits: Limits,
+    /// How many requests use a database at a time.
+    pub turns: Turns,
     /// The longest wait for an answer; then 503.
     pub timeout: Duration,
     /// Silence after which a stream shows that it is alive.
@@ -55,8 +71,10 @@ impl Default for Options {
                 per_key: Rate { per_second: 1_000, burst: 2_000 },
                 per_tenant: Rate { per_second: 4_000, burst: 8_000 },
                 at_once: 512,
+                tenant_at_once: 1_000,
                 streams: 1_000,
             },
+            turns: Turns { journal: 9, views: 6, queue: 2_000 },
             timeout: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),
             drain: Duration::from_secs(10),

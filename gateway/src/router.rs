@@ -9,33 +9,32 @@ use axum::response::{IntoResponse, Response};
 use http::{Method, Uri};
 use tower_http::catch_panic::CatchPanicLayer;
 
-use crate::caller::admit;
+use crate::caller::{Asks, admit};
 use crate::door::Guard;
-use crate::error::{INTERNAL, METHOD_NOT_ALLOWED, Problem, UNKNOWN_ROUTE};
+use crate::error::{INTERNAL, METHOD_NOT_ALLOWED, Problem};
 use crate::state::App;
-use crate::{origin, routes, trace};
+use crate::{origin, routes, trace, ui};
 
 /// Every route, guarded.
 pub fn router(app: App) -> Router {
     let doors = routes::doors().into_iter().fold(Router::new(), |router, door| {
         let handler = match door.guard {
             Guard::Open => door.handler,
-            Guard::Needs(right) => door.handler.route_layer(from_fn_with_state((app.clone(), right), admit)),
+            Guard::Needs(right) => {
+                let asks = Asks { app: app.clone(), right, parameters: door.parameters().collect() };
+                door.handler.route_layer(from_fn_with_state(asks, admit))
+            }
         };
         router.route(door.path, handler)
     });
     doors
         .method_not_allowed_fallback(wrong_method)
-        .fallback(unknown_route)
+        .fallback(ui::serve)
         .layer(DefaultBodyLimit::max(app.options().body_limit))
         .layer(from_fn_with_state(app.clone(), origin::check))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(app.clone(), trace::around))
         .with_state(app)
-}
-
-async fn unknown_route(uri: Uri) -> Problem {
-    Problem::new(UNKNOWN_ROUTE, format!("there is no route `{}`: /docs lists them all", uri.path()))
 }
 
 async fn wrong_method(method: Method, uri: Uri) -> Problem {

@@ -15,6 +15,7 @@ mod policy;
 mod shapes;
 mod tools;
 mod turns;
+mod verify;
 
 use oxagen_projections::Page;
 use serde::Deserialize;
@@ -33,6 +34,7 @@ pub(crate) fn doors() -> Vec<Door> {
         policy::doors(),
         plans::doors(),
         events::doors(),
+        verify::doors(),
         agents::doors(),
         objects::doors(),
         keys::doors(),

@@ -34,7 +34,8 @@ pub(crate) async fn around(State(app): State<App>, mut request: Request, next: N
     let answer = async {
         match timeout(limit, next.run(request)).await {
             Ok(response) => response,
-            Err(_) => Problem::timeout().into_response(),
+            Err(_) if method.is_safe() => Problem::timeout().into_response(),
+            Err(_) => Problem::outcome_unknown("it took longer than the gateway waits").into_response(),
         }
     };
     let mut response = answer.instrument(span.clone()).await;

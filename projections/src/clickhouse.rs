@@ -12,11 +12,13 @@ use ::clickhouse::error::Error;
 use ::clickhouse::{Client, Row, RowOwned, RowWrite};
 use chrono::{DateTime, Utc};
 use fail::fail_point;
+use futures::join;
 use sqlx::Executor;
 use sqlx::postgres::PgPool;
 use tokio::time::timeout;
 
 use crate::cursor;
+use crate::kinds::has_analytic_rows;
 use crate::postgres::lazy_pool;
 use crate::store::{Batch, Store, StoreError};
 use crate::table::Key;
@@ -73,17 +75,25 @@ impl ClickHouse {
     /// Writes the rows of these facts. `shadow` goes before the tables' names; nothing for the live ones.
     pub(crate) async fn write(&self, shadow: &str, batch: Batch<'_>) -> Result<(), StoreError> {
         let mut invocations = Invocations::default();
-        let (mut events, mut usage) = (Vec::new(), Vec::new());
+        let (mut events, mut usage) = (Vec::with_capacity(batch.facts.len()), Vec::new());
         for fact in batch.facts {
             let refused = |cause| StoreError::Refused { store: NAME, cause };
+            events.extend(EventRow::of(fact));
+            if !has_analytic_rows(&fact.kind) {
+                continue;
+            }
             let Some(event) = fact.event().map_err(|error| refused(error.to_string()))? else { continue };
             invocations.take(fact, &event).map_err(refused)?;
             usage.extend(UsageRow::of(fact, &event));
-            events.push(EventRow::of(fact, &event));
         }
-        self.insert(shadow, batch, &invocations.rows()).await?;
-        self.insert(shadow, batch, &events).await?;
-        self.insert(shadow, batch, &usage).await
+        let invocations = invocations.rows();
+        // All end before one's error is told: an insert that is dropped half way may be in or not.
+        let (events, invocations, usage) = join!(
+            self.insert(shadow, batch, &events),
+            self.insert(shadow, batch, &invocations),
+            self.insert(shadow, batch, &usage),
+        );
+        events.and(invocations).and(usage)
     }
 
     /// Inserts rows, all or none. The token makes the server drop a batch that it has taken in before.
@@ -112,6 +122,8 @@ impl ClickHouse {
 }
 
 impl Store for ClickHouse {
+    const BATCH: usize = 10_000;
+
     fn name(&self) -> &'static str {
         NAME
     }

@@ -10,6 +10,7 @@ mod error;
 #[cfg(test)]
 mod given;
 mod host;
+mod kinds;
 mod neo4j;
 mod page;
 mod pages;

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use tracing::{debug, warn};
 
 use crate::cursor;
+use crate::kinds::has_edges;
 use crate::postgres::lazy_pool;
 use crate::store::{Batch, Store, StoreError};
 
@@ -165,7 +166,7 @@ impl Changes {
     /// Folds facts.
     pub(crate) fn of(facts: &[Fact]) -> Result<Self, StoreError> {
         let (mut invocations, mut approvals) = (Invocations::default(), Approvals::default());
-        for fact in facts {
+        for fact in facts.iter().filter(|fact| has_edges(&fact.kind)) {
             let refused = |cause| StoreError::Refused { store: NAME, cause };
             let Some(event) = fact.event().map_err(|error| refused(error.to_string()))? else { continue };
             invocations.take(fact, &event).map_err(refused)?;
@@ -195,6 +196,8 @@ enum Outcome {
 }
 
 impl Store for Neo4j {
+    const BATCH: usize = 5_000;
+
     fn name(&self) -> &'static str {
         NAME
     }

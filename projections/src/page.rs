@@ -54,6 +54,24 @@ impl Page {
         Ok((Some(time), Some(id)))
     }
 
+    /// The page of a list that is in memory as a whole.
+    ///
+    /// # Errors
+    /// [`QueryError::BadCursor`], [`QueryError::BadLimit`].
+    pub fn cut<T>(
+        &self,
+        mut items: Vec<T>,
+        place: impl Fn(&T) -> (DateTime<Utc>, Uuid),
+    ) -> Result<Paged<T>, QueryError> {
+        self.rows()?;
+        self.after()?;
+        if let Some(cursor) = &self.cursor {
+            let last = items.iter().position(|item| write(place(item)) == *cursor);
+            items.drain(..last.map_or(items.len(), |last| last + 1));
+        }
+        Ok(self.of(items, place))
+    }
+
     /// The page, from the rows that [`Self::rows`] asked for.
     pub(crate) fn of<T>(&self, mut items: Vec<T>, place: impl Fn(&T) -> Place) -> Paged<T> {
         let limit = self.limit as usize;
@@ -89,6 +107,22 @@ mod tests {
         let next = Page { limit: 2, cursor: first.next_cursor };
         assert_eq!(next.after().unwrap(), (Some(place(-8).0), Some(place(-8).1)));
         assert_eq!(next.of(vec![7], |n| place(*n)).next_cursor, None);
+    }
+
+    #[test]
+    fn a_list_in_memory_has_the_same_pages() {
+        let (all, mut seen, mut page) = (vec![5, 4, 3, 2, 1], vec![], Page { limit: 2, cursor: None });
+        loop {
+            let Paged { items, next_cursor } = page.cut(all.clone(), |n| place(*n)).unwrap();
+            seen.push(items);
+            let Some(next) = next_cursor else { break };
+            page.cursor = Some(next);
+        }
+        assert_eq!(seen, [vec![5, 4], vec![3, 2], vec![1]]);
+        assert!(matches!(
+            Page { limit: 0, cursor: None }.cut(all, |n| place(*n)),
+            Err(QueryError::BadLimit { .. })
+        ));
     }
 
     #[test]

@@ -1,10 +1,16 @@
-//! The journal, page by page, as whoever reads all of it does: a damaged fact is told and stepped over.
+//! The journal, page by page, as whoever reads much of it does: the next pages are read while one is worked on, and a
+//! damaged fact is told and stepped over.
+
+use std::collections::VecDeque;
+use std::future::pending;
+use std::panic::resume_unwind;
 
 use oxagen_domain::Fact;
 use oxagen_journal::{Journal, JournalError};
+use tokio_util::task::AbortOnDropHandle;
 
-/// Most facts in a page.
-const PAGE: u64 = 500;
+/// Pages on their way at a time, each over a connection of its own.
+const AHEAD: usize = 2;
 
 /// What comes next.
 pub(crate) enum Page {
@@ -20,16 +26,27 @@ pub(crate) enum Page {
 }
 
 /// The facts after a cursor, up to a last one.
-pub(crate) struct Pages<'j> {
-    journal: &'j Journal,
+pub(crate) struct Pages {
+    journal: Journal,
     cursor: u64,
     until: u64,
+    /// Most facts in a page.
+    most: u64,
+    /// Asked for already, in order.
+    ahead: VecDeque<Asked>,
 }
 
-impl<'j> Pages<'j> {
-    /// The facts after `after` up to `until`, itself included.
-    pub(crate) fn new(journal: &'j Journal, after: u64, until: u64) -> Self {
-        Self { journal, cursor: after, until }
+/// A page on its way: the facts up to its end.
+struct Asked {
+    end: u64,
+    answer: AbortOnDropHandle<Result<Vec<Fact>, JournalError>>,
+}
+
+impl Pages {
+    /// The facts after `after` up to `until`, itself included, `most` at a time.
+    pub(crate) fn new(journal: &Journal, after: u64, until: u64, most: usize) -> Self {
+        let ahead = VecDeque::with_capacity(AHEAD);
+        Self { journal: journal.clone(), cursor: after, until, most: most as u64, ahead }
     }
 
     /// The last place that was read.
@@ -37,17 +54,15 @@ impl<'j> Pages<'j> {
         self.cursor
     }
 
-    /// The next page; `None` after the last one.
+    /// The next page; `None` after the last one, or when the journal has nothing there.
     ///
     /// # Errors
-    /// The journal's, but for damage.
+    /// The journal's, but for damage. What comes next is then asked for again.
     pub(crate) async fn next(&mut self) -> Result<Option<Page>, JournalError> {
-        let mut limit = PAGE;
+        let mut limit = self.most;
         while self.cursor < self.until {
-            let limited = limit.min(self.until - self.cursor);
-            match self.journal.read(self.cursor, u32::try_from(limited).unwrap_or(u32::MAX)).await {
-                Ok(mut facts) => {
-                    facts.retain(|fact| fact.seq <= self.until);
+            match self.facts(limit).await {
+                Ok(facts) => {
                     let Some(last) = facts.last() else { return Ok(None) };
                     self.cursor = last.seq;
                     return Ok(Some(Page::Facts(facts)));
@@ -65,4 +80,51 @@ impl<'j> Pages<'j> {
         }
         Ok(None)
     }
+
+    /// The facts after the cursor, as the next page ahead has them.
+    async fn facts(&mut self, limit: u64) -> Result<Vec<Fact>, JournalError> {
+        if limit == self.most {
+            self.read_ahead();
+            if let Some(asked) = self.ahead.front_mut() {
+                let (answer, end) = (arrived(&mut asked.answer).await, asked.end);
+                self.ahead.pop_front();
+                let mut facts = answer.inspect_err(|_| self.ahead.clear())?;
+                facts.retain(|fact| fact.seq <= end);
+                if facts.last().is_some_and(|last| last.seq == end) {
+                    return Ok(facts);
+                }
+            }
+            // A number is missing at the page's end: what follows it is where no page ahead begins.
+            self.ahead.clear();
+        }
+        let mut facts = self.journal.read(self.cursor, bounded(limit.min(self.until - self.cursor))).await?;
+        facts.retain(|fact| fact.seq <= self.until);
+        Ok(facts)
+    }
+
+    fn read_ahead(&mut self) {
+        let mut asked = self.ahead.back().map_or(self.cursor, |last| last.end);
+        while self.ahead.len() < AHEAD && asked < self.until {
+            let (journal, after) = (self.journal.clone(), asked);
+            asked = self.until.min(after + self.most);
+            let limit = bounded(asked - after);
+            let answer = tokio::spawn(async move { journal.read(after, limit).await });
+            self.ahead.push_back(Asked { end: asked, answer: AbortOnDropHandle::new(answer) });
+        }
+    }
+}
+
+async fn arrived<T>(answer: &mut AbortOnDropHandle<T>) -> T {
+    match answer.await {
+        Ok(answer) => answer,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            // The runtime ends, and with it whoever waits here.
+            Err(_) => pending().await,
+        },
+    }
+}
+
+fn bounded(limit: u64) -> u32 {
+    u32::try_from(limit).unwrap_or(u32::MAX)
 }

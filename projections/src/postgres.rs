@@ -55,6 +55,8 @@ impl Postgres {
 }
 
 impl Store for Postgres {
+    const BATCH: usize = 2_000;
+
     fn name(&self) -> &'static str {
         NAME
     }

@@ -61,6 +61,14 @@ impl Queries {
         Ok(Self { pool: pool::options(max_connections).connect_with(address).await? })
     }
 
+    /// Asks the server for a sign of life.
+    ///
+    /// # Errors
+    /// [`QueryError::Unavailable`].
+    pub async fn ping(&self) -> Result<(), QueryError> {
+        bounded(async { Ok(sqlx::query("select 1").execute(&self.pool).await.map(drop)?) }).await
+    }
+
     /// A transaction that sees one workspace.
     async fn inside(&self, scope: Scope) -> Result<Transaction<'static, Postgres>, QueryError> {
         let mut transaction = self.pool.begin_with(BEGIN).await?;

@@ -48,6 +48,10 @@ pub enum StoreError {
 
 /// A store that facts are projected into. Taking the same facts in again changes nothing.
 pub trait Store: Send + Sync + 'static {
+    /// Most facts in a batch. A large one costs less for each fact and comes later for the first one; it matters when
+    /// there is much to catch up with.
+    const BATCH: usize = 500;
+
     /// The projection's name, under which its cursor, lock and dead letters are kept.
     fn name(&self) -> &'static str;
 

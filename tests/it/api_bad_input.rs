@@ -118,6 +118,27 @@ async fn what_is_not_there_is_not_found() {
 }
 
 #[tokio::test]
+async fn a_parameter_that_a_route_does_not_have_is_refused_with_those_that_it_has() {
+    let world = world();
+    let workspace = world.workspace().await;
+    for (path, name, known) in [
+        ("/v1/conversations?limits=5", "limits", "`limit`, `cursor`"),
+        ("/v1/approvals?limit=5&state=open", "state", "`status`"),
+        ("/v1/events?since=2026-01-01T00:00:00Z", "since", "`after`"),
+        ("/v1/me?verbose=true", "verbose", "no parameters"),
+    ] {
+        let problem = workspace.http.get(path).await.problem(422, "invalid_input");
+        assert_eq!(problem["field"], name, "{problem}");
+        assert!(problem["detail"].as_str().unwrap().contains(known), "{problem}");
+    }
+    let message = json!({"text": "hello"});
+    let problem = workspace.http.post("/v1/turns?wait=5", &message).await.problem(422, "invalid_input");
+    assert_eq!(problem["field"], "wait", "{problem}");
+    let conversations = workspace.http.get("/v1/conversations?limit=5").await.expect(200);
+    assert_eq!(conversations["items"], json!([]), "nothing was begun");
+}
+
+#[tokio::test]
 async fn a_parent_of_another_conversation_is_refused() {
     let world = world();
     let (workspace, word) = (world.workspace().await, word("parent"));

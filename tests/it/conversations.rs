@@ -34,6 +34,47 @@ async fn they_are_listed_newest_first_page_by_page() {
 }
 
 #[tokio::test]
+async fn one_is_read_newest_messages_first_page_by_page() {
+    let world = world();
+    let (workspace, word) = (world.workspace().await, word("pages"));
+    world.script(road::looks(&word));
+    let mut turn = workspace.say(&word).await;
+    workspace.settled(&turn, "completed").await;
+    for _ in 1..4 {
+        turn = workspace.say_in(&turn.conversation, &word).await;
+        workspace.settled(&turn, "completed").await;
+    }
+    let whole = format!("/v1/conversations/{}", turn.conversation);
+    let messages = workspace.http.get(&whole).await.expect(200)["messages"].as_array().unwrap().clone();
+    assert_eq!(messages.len(), 8, "a page holds them all unless told otherwise");
+    for limit in [1, 3, 8] {
+        let (mut read, mut cursor, mut sizes) = (Vec::new(), String::new(), Vec::new());
+        loop {
+            let page = workspace.http.get(&format!("{whole}?limit={limit}{cursor}")).await.expect(200);
+            let older = page["messages"].as_array().unwrap().clone();
+            sizes.push(older.len());
+            read = [older, read].concat();
+            let Some(next) = page["nextCursor"].as_str() else { break };
+            cursor = format!("&cursor={next}");
+        }
+        assert_eq!(read, messages, "{limit} at a time, calls as they stand included");
+        assert_eq!(sizes.len(), 8_usize.div_ceil(limit), "{sizes:?}");
+    }
+    workspace.http.get(&format!("{whole}?limit=0")).await.problem(422, "invalid_input");
+    workspace.http.get(&format!("{whole}?cursor=nonsense")).await.problem(422, "invalid_input");
+
+    // A conversation that was begun a moment ago has the same pages, wherever they are read from.
+    let new = workspace.say(&word).await;
+    let path = format!("/v1/conversations/{}?limit=1", new.conversation);
+    let last = workspace.http.get(&path).await.expect(200);
+    assert_eq!(last["messages"][0]["role"], "assistant");
+    let cursor = last["nextCursor"].as_str().unwrap();
+    let first = workspace.http.get(&format!("{path}&cursor={cursor}")).await.expect(200);
+    assert_eq!(first["messages"][0]["messageId"], new.message);
+    assert_eq!(first["nextCursor"], json!(null));
+}
+
+#[tokio::test]
 async fn one_is_renamed_and_archived_and_takes_no_more_messages() {
     let world = world();
     let (workspace, word) = (world.workspace().await, word("archive"));

@@ -51,3 +51,31 @@ async fn f44_a_direct_call_is_made_once() {
     let other = json!({"capability": "agent.tool.list", "input": {}});
     workspace.http.post_once("/v1/tool-calls", "a-call", &other).await.problem(409, "idempotency_key_reused");
 }
+
+#[tokio::test]
+async fn f44_a_key_is_made_once_and_an_agents_version_published_once() {
+    let world = world();
+    let workspace = world.workspace().await;
+    let http = &workspace.http;
+    let key = json!({"name": "robot", "role": "service"});
+    let made = http.post_once("/v1/keys", "robot", &key).await.expect(201);
+    // Its text is kept nowhere, so a repeat can only say which one it was.
+    let again = http.post_once("/v1/keys", "robot", &key).await.problem(409, "conflict");
+    assert_eq!(again["keyId"], made["keyId"]);
+    let other = json!({"name": "robot", "role": "owner"});
+    http.post_once("/v1/keys", "robot", &other).await.problem(409, "idempotency_key_reused");
+    let another = http.post_once("/v1/keys", "robot 2", &key).await.expect(201);
+    assert_ne!(another["keyId"], made["keyId"]);
+
+    let agent = json!({"name": "clerk", "instructions": "Be brief."});
+    let at_once = (0..5).map(|_| http.post_once("/v1/agents", "clerk", &agent));
+    let receipts: Vec<_> = join_all(at_once).await.into_iter().map(|answer| answer.expect(201)).collect();
+    assert!(receipts.iter().all(|receipt| *receipt == receipts[0]), "{receipts:?}");
+    let next = json!({"agentId": receipts[0]["agentId"], "name": "clerk", "instructions": "Be briefer."});
+    let second = http.post_once("/v1/agents", "clerk, briefer", &next).await.expect(201);
+    assert_eq!((&second["agentId"], &second["number"]), (&receipts[0]["agentId"], &json!(2)));
+    assert_eq!(http.post_once("/v1/agents", "clerk, briefer", &next).await.expect(201), second);
+    assert_eq!(http.post_once("/v1/agents", "clerk", &agent).await.expect(201), receipts[0]);
+    let changed = json!({"name": "clerk", "instructions": "Be long."});
+    http.post_once("/v1/agents", "clerk", &changed).await.problem(409, "idempotency_key_reused");
+}

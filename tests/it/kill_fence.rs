@@ -1,28 +1,10 @@
 //! A runner that cannot be heard, or stands still, loses its turns to another one, and does no harm when it wakes.
 
-use oxagen_domain::policy::PolicyDocument;
-use oxagen_tests::{
-    Containers, EventStream, Installation, Process, Proxy, Rows, Turn, Workspace, call, reply, scenario,
-    until, word,
-};
-use serde_json::{Value, json};
+use oxagen_tests::{Http, Process, Rows, until, word};
+use serde_json::Value;
 
 use crate::road;
-
-const OTHERS: &[&str] =
-    &["gateway", "relay", "reactor", "projector-postgres", "projector-clickhouse", "projector-neo4j"];
-/// It goes on while nobody can hear it.
-const CODE: &str = "import time\nprint('begun', flush=True)\ntime.sleep(4)\nprint('done', flush=True)";
-
-struct Scene {
-    installation: Installation,
-    workspace: Workspace,
-    events: EventStream,
-    turn: Turn,
-    call: String,
-    door: Proxy,
-    processes: Vec<Process>,
-}
+use crate::scene::Scene;
 
 /// What keeps the first runner from being heard.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,48 +16,24 @@ enum Trouble {
 }
 
 /// The first runner is in the effect when it happens; the second one comes then.
-async fn in_the_effect(network: &str, trouble: Trouble) -> Scene {
-    let installation = Installation::new().await;
-    let others = installation.start(OTHERS).await;
-    let database = installation.settings["DATABASE_URL"].clone();
-    let door = Proxy::to(&database).await;
-    let (user, rest) = database.split_once('@').unwrap();
-    let behind = format!("{user}@{}/{}", door.address(), rest.split_once('/').unwrap().1);
-    let first = installation.start_with(&["runner"], &[("DATABASE_URL", &behind)]).await;
-    let enabled = ["agent.code.execute".to_owned()].into();
-    let policy =
-        PolicyDocument { tier: "enterprise".to_owned(), enabled, network: true, ..PolicyDocument::default() };
-    let workspace = installation.workspace_with(&others.url, policy).await;
-    let word = word("fence");
-    let arguments = json!({"language": "python", "code": CODE, "network": network});
-    let replies = vec![
-        reply("I will run it.", vec![call("agent_code_execute", arguments)]),
-        reply("So be it.", vec![]),
-    ];
-    installation.model.add_scenarios(vec![scenario(&word, replies)]);
-    let (turn, mut events, asked) = road::ask(&workspace, &word).await;
-    workspace.approve(asked["approvalId"].as_str().unwrap()).await;
-    events.until("tool-call-output").await;
+async fn lost(network: &str, trouble: Trouble) -> (Scene, Process) {
+    let scene = Scene::in_the_effect(network).await;
     match trouble {
-        Trouble::Silence => door.stall(),
-        Trouble::Frozen => first.signal("STOP"),
+        Trouble::Silence => scene.door.stall(),
+        Trouble::Frozen => scene.runner.signal("STOP"),
     }
-    let second = installation.start(&["runner"]).await;
-    let call = asked["callId"].as_str().unwrap().to_owned();
-    Scene { installation, workspace, events, turn, call, door, processes: vec![others, first, second] }
+    let second = scene.installation.start(&["runner"]).await;
+    (scene, second)
 }
 
 impl Scene {
     async fn ends_once(&mut self) -> Vec<Value> {
-        let end = self.events.turn_end().await;
-        assert_eq!(end.name, "turn-completed", "{}", end.data);
-        self.events.rest().await;
+        self.completed().await;
         // The first one wakes, and may say whatever it has to say.
         self.door.open();
-        self.processes[1].signal("CONT");
-        let urls: Vec<_> = self.processes.iter().map(|process| process.url.clone()).collect();
+        self.runner.signal("CONT");
+        let http = Http::open(&self.runner.url);
         until("the first runner being ready again", async || {
-            let http = oxagen_tests::Http::open(&urls[1]);
             (http.try_get("/readyz").await?.status == 200).then_some(())
         })
         .await;
@@ -87,17 +45,13 @@ impl Scene {
         let kinds: Vec<_> = facts.iter().map(|fact| fact["type"].as_str().unwrap()).collect();
         assert_eq!(kinds.iter().filter(|kind| **kind == "turn.taken_over").count(), 1, "{kinds:?}");
         assert_eq!(kinds.iter().filter(|kind| **kind == "turn.completed").count(), 1, "{kinds:?}");
-        let containers = Containers::at(&self.installation.servers.docker_host);
-        until("the call's container being gone", async || {
-            containers.of_call(&self.call).await.is_none().then_some(())
-        })
-        .await;
+        self.no_container(None).await;
         facts
     }
 
     async fn rows_say(&self, status: &str, attempt: u64) {
         let rows = Rows::of(&self.installation).await;
-        road::one_of_each(&rows, &self.workspace.tenant, &self.call, status, attempt).await;
+        road::one_of_each(&rows, &self.workspace.tenant, self.call(), status, attempt).await;
     }
 }
 
@@ -112,7 +66,7 @@ async fn a_runner_that_stood_still_is_fenced_and_its_call_runs_again() {
 }
 
 async fn runs_again(trouble: Trouble) {
-    let mut scene = in_the_effect("deny", trouble).await;
+    let (mut scene, _second) = lost("deny", trouble).await;
     let facts = scene.ends_once().await;
     let ends = facts.iter().filter(|fact| fact["type"] == "tool_call.completed");
     assert_eq!(ends.count(), 1, "the older attempt is refused");
@@ -130,7 +84,7 @@ async fn a_runner_that_stood_still_leaves_a_call_in_doubt_or_settles_it_late() {
 }
 
 async fn in_doubt(trouble: Trouble) {
-    let mut scene = in_the_effect("allow", trouble).await;
+    let (mut scene, _second) = lost("allow", trouble).await;
     let facts = scene.ends_once().await;
     let of_call = |kind: &str| facts.iter().filter(|fact| fact["type"] == kind).count();
     assert_eq!((of_call("tool_call.started"), of_call("tool_call.in_doubt")), (1, 1), "it ran once");

@@ -1,6 +1,7 @@
 //! What the stream can do to those who live by it: large facts, lost consumers, a full stream.
 
 use async_nats::jetstream;
+use async_nats::jetstream::stream::State;
 use oxagen_scripted_model::Reply;
 use oxagen_tests::{Installation, ROLES, Rows, scenario, until, word};
 use serde_json::json;
@@ -40,42 +41,32 @@ async fn f39_large_facts_lost_consumers_and_a_full_stream_lose_nothing() {
     let context = jetstream::new(async_nats::connect(server).await.unwrap());
     let mut stream = context.get_stream(format!("{}_FACTS", installation.name)).await.unwrap();
     for consumer in ["runner", "reactor"] {
-        let name = format!("{}_{consumer}", installation.name);
-        let gone = match stream.delete_consumer(&name).await {
-            Ok(gone) => gone,
-            Err(_) => stream.delete_consumer(consumer).await.unwrap(),
-        };
-        assert!(gone.success);
+        assert!(stream.delete_consumer(consumer).await.unwrap().success, "{consumer}");
     }
     let walked = road::walk(&workspace, &word).await;
     road::one_of_each(&rows, &workspace.tenant, &walked.call, "completed", 1).await;
 
-    // The stream takes nothing more; commands go on, and are told of when there is room again.
-    let mut config = stream.info().await.unwrap().config.clone();
-    let room = config.max_bytes;
-    let held = stream.info().await.unwrap().state.bytes;
-    config.max_bytes = i64::try_from(held).unwrap();
-    config.discard = jetstream::stream::DiscardPolicy::New;
-    context.update_stream(&config).await.unwrap();
-    let turn = workspace.say(&word).await;
-    until("facts that have numbers and no room", async || {
-        let head =
-            rows.postgres("select max(seq) as last from journal.sequence").await[0]["last"].as_u64()?;
-        (stream.info().await.unwrap().state.last_sequence < head).then_some(())
+    // The stream takes nothing more. The relay, refused, makes it what the list says, and goes on.
+    let listed = stream.info().await.unwrap().clone();
+    let mut full = listed.config.clone();
+    full.max_bytes = i64::try_from(listed.state.bytes).unwrap();
+    full.discard = jetstream::stream::DiscardPolicy::New;
+    context.update_stream(&full).await.unwrap();
+    let walked = road::walk(&workspace, &word).await;
+    road::one_of_each(&rows, &workspace.tenant, &walked.call, "completed", 1).await;
+    let sql = "select count(*) as count, min(seq) as first, max(seq) as last from journal.sequence";
+    let head = until("every fact on the stream", async || {
+        let head = rows.postgres(sql).await[0].clone();
+        (stream.info().await.unwrap().state.last_sequence == head["last"]).then_some(head)
     })
     .await;
-    config.max_bytes = room;
-    context.update_stream(&config).await.unwrap();
-    let mut events = workspace.events(&turn.conversation).await;
-    let asked = events.until("approval-required").await.data;
-    events.until("turn-paused").await;
-    workspace
-        .resolve(asked["approvalId"].as_str().unwrap(), &json!({"decision": "approve"}))
-        .await
-        .expect(200);
-    assert_eq!(events.turn_end().await.name, "turn-completed");
-    let counted = rows
-        .postgres("select count(*) as count, min(seq) as first, max(seq) as last from journal.sequence")
-        .await;
-    assert_eq!(counted[0]["count"], counted[0]["last"], "{counted:?}");
+    assert_eq!((&head["count"], &head["first"]), (&head["last"], &json!(1)), "numbers without a gap");
+    let found = stream.info().await.unwrap();
+    assert_eq!(
+        (found.config.max_bytes, found.config.discard),
+        (listed.config.max_bytes, listed.config.discard),
+        "only after a refusal does the relay look at what the stream may hold"
+    );
+    let State { messages, first_sequence, last_sequence, .. } = found.state;
+    assert_eq!(messages, last_sequence + 1 - first_sequence, "a hole in the stream");
 }

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod admission;
 mod api_bad_input;
 mod approval;
 mod cancel;
+mod cluster;
 mod conversation;
 mod conversations;
 mod dead_letter;
@@ -32,8 +34,12 @@ mod results;
 mod road;
 mod roles;
 mod runner_killed;
+mod scene;
 mod settle;
 mod sse;
 mod stream_lost;
 mod tenants;
+mod verify_http;
+mod viewers;
+mod viewers_crowd;
 mod words;

@@ -1,58 +1,27 @@
 //! A runner is killed in the middle of a sandbox call; another takes over.
 
-use oxagen_domain::policy::PolicyDocument;
 use oxagen_scripted_model::Reply;
-use oxagen_tests::{Containers, Installation, Process, Rows, Workspace, call, reply, scenario, until, word};
-use serde_json::{Value, json};
+use oxagen_tests::{Containers, Installation, Rows, names, scenario, until, word};
+use serde_json::json;
 
 use crate::road;
+use crate::scene::{CODE, OTHERS, Scene};
 
-const OTHERS: &[&str] =
-    &["gateway", "relay", "reactor", "projector-postgres", "projector-clickhouse", "projector-neo4j"];
-/// Long enough to be killed in, short enough to be run twice.
-const CODE: &str = "import time\nprint('begun', flush=True)\ntime.sleep(3)\nprint('done', flush=True)";
-
-struct Scene {
-    installation: Installation,
-    others: Process,
-    workspace: Workspace,
-    events: oxagen_tests::EventStream,
-    turn: oxagen_tests::Turn,
-    asked: Value,
-    dead_runner: String,
-}
-
-/// The call has begun to print when its runner is killed.
-async fn killed_in_the_middle(network: &str) -> Scene {
-    let installation = Installation::new().await;
-    let others = installation.start(OTHERS).await;
-    let mut runner = installation.start(&["runner"]).await;
-    let enabled = ["agent.code.execute".to_owned()].into();
-    let policy =
-        PolicyDocument { tier: "enterprise".to_owned(), enabled, network: true, ..PolicyDocument::default() };
-    let workspace = installation.workspace_with(&others.url, policy).await;
-    let word = word("killed");
-    let arguments = json!({"language": "python", "code": CODE, "network": network});
-    let replies = vec![
-        reply("I will run it.", vec![call("agent_code_execute", arguments)]),
-        reply("So be it.", vec![]),
-    ];
-    installation.model.add_scenarios(vec![scenario(&word, replies)]);
-    let (turn, mut events, asked) = road::ask(&workspace, &word).await;
-    workspace.approve(asked["approvalId"].as_str().unwrap()).await;
-    events.until("tool-call-output").await;
-    runner.kill();
-    let started = until("the first attempt's fact", async || {
-        workspace.facts(&turn.conversation).await.into_iter().find(|fact| fact["type"] == "tool_call.started")
-    })
-    .await;
-    let dead_runner = started["payload"]["runnerId"].as_str().unwrap().to_owned();
-    Scene { installation, others, workspace, events, turn, asked, dead_runner }
+/// The runner is killed in the effect of a call, and a second one has gone on to the end; gives the dead one's id.
+async fn killed_in_the_middle(network: &str) -> (Scene, String) {
+    let mut scene = Scene::in_the_effect(network).await;
+    scene.runner.kill();
+    let facts = scene.workspace.facts(&scene.turn.conversation).await;
+    let started = facts.into_iter().find(|fact| fact["type"] == "tool_call.started").unwrap();
+    let dead = started["payload"]["runnerId"].as_str().unwrap().to_owned();
+    scene.runner = scene.installation.start(&["runner"]).await;
+    scene.completed().await;
+    (scene, dead)
 }
 
 impl Scene {
     /// One result in history and one for the model; nothing of the dead runner is left.
-    async fn one_result(&mut self, kinds: &[String], told: &str) {
+    async fn one_result(&mut self, dead: &str, kinds: &[String], told: &str) {
         let ends = kinds.iter().filter(|kind| {
             ["tool_call.completed", "tool_call.in_doubt", "tool_call.failed"].contains(&kind.as_str())
         });
@@ -64,27 +33,17 @@ impl Scene {
         assert_eq!(results.len(), 1, "{results:?}");
         let words = results[0]["content"].as_str().unwrap();
         assert!(words.contains(told), "the model is told: {words}");
-        let containers = Containers::at(&self.installation.servers.docker_host);
-        let call = self.asked["callId"].as_str().unwrap();
-        until("the containers of the dead runner and of the call being gone", async || {
-            let left = containers.of_runner(&self.dead_runner).await.len();
-            (left == 0 && containers.of_call(call).await.is_none()).then_some(())
-        })
-        .await;
+        self.no_container(Some(dead)).await;
         assert!(self.others.is_running(), "the other roles run on");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f10_without_network_the_call_runs_again_as_attempt_two() {
-    let mut scene = killed_in_the_middle("deny").await;
-    let second = scene.installation.start(&["runner"]).await;
-    let end = scene.events.turn_end().await;
-    assert_eq!(end.name, "turn-completed", "{}", end.data);
-    scene.events.rest().await;
+    let (mut scene, dead) = killed_in_the_middle("deny").await;
 
     // The dead attempt's frames are withdrawn, and what comes after that is the second attempt's.
-    let names = oxagen_tests::names(&scene.events.seen);
+    let names = names(&scene.events.seen);
     let reset = names.iter().rposition(|name| *name == "step-reset").expect("a step-reset");
     assert_eq!(scene.events.seen[reset].data["attempt"], 2, "{}", scene.events.seen[reset].data);
     let after = &scene.events.seen[reset..];
@@ -101,31 +60,23 @@ async fn f10_without_network_the_call_runs_again_as_attempt_two() {
 
     let kinds = scene.workspace.kinds(&scene.turn.conversation).await;
     assert!(kinds.contains(&"turn.taken_over".to_owned()), "{kinds:?}");
-    scene.one_result(&kinds, "done").await;
+    scene.one_result(&dead, &kinds, "done").await;
     let rows = Rows::of(&scene.installation).await;
-    let call = scene.asked["callId"].as_str().unwrap();
-    road::one_of_each(&rows, &scene.workspace.tenant, call, "completed", 2).await;
-    drop(second);
+    road::one_of_each(&rows, &scene.workspace.tenant, scene.call(), "completed", 2).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f10_with_network_the_call_is_in_doubt_and_everybody_is_told() {
-    let mut scene = killed_in_the_middle("allow").await;
-    let second = scene.installation.start(&["runner"]).await;
-    let end = scene.events.turn_end().await;
-    assert_eq!(end.name, "turn-completed", "{}", end.data);
-    scene.events.rest().await;
+    let (mut scene, dead) = killed_in_the_middle("allow").await;
     let ended = scene.events.named("tool-call-end");
     assert_eq!(ended.len(), 1);
     assert_eq!(ended[0].data["status"], "in_doubt");
     assert!(ended[0].data["error"]["message"].as_str().unwrap().contains("unknown"), "{}", ended[0].data);
     let kinds = scene.workspace.kinds(&scene.turn.conversation).await;
     assert_eq!(kinds.iter().filter(|kind| *kind == "tool_call.started").count(), 1, "it ran once: {kinds:?}");
-    scene.one_result(&kinds, "unknown").await;
+    scene.one_result(&dead, &kinds, "unknown").await;
     let rows = Rows::of(&scene.installation).await;
-    let call = scene.asked["callId"].as_str().unwrap();
-    road::one_of_each(&rows, &scene.workspace.tenant, call, "in_doubt", 1).await;
-    drop(second);
+    road::one_of_each(&rows, &scene.workspace.tenant, scene.call(), "in_doubt", 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

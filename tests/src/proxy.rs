@@ -118,8 +118,9 @@ async fn pass<S: AsyncRead + AsyncWrite>(
     let ((client_reads, client_writes), (server_reads, server_writes)) =
         (tokio::io::split(client), tokio::io::split(server));
     let (there, back) = (door.clone(), door.clone());
+    // Whose peer was killed has nothing more to say, and the other side must hear of it: it may hold locks.
     let both = async {
-        tokio::join!(
+        tokio::try_join!(
             carry(client_reads, server_writes, (there, false)),
             carry(server_reads, client_writes, (back, true))
         )

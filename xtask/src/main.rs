@@ -52,6 +52,7 @@ fn run(task: Task) -> anyhow::Result<()> {
 
 /// The project's folder, wherever inside it the command was given.
 fn root() -> anyhow::Result<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    Ok(own.parent().context("xtask lies in no project")?.to_owned())
+    // Asked when it runs: the program may have been compiled by another clone.
+    let own = std::env::var("CARGO_MANIFEST_DIR").context("start it as `cargo xtask`")?;
+    Ok(Path::new(&own).parent().context("xtask lies in no project")?.to_owned())
 }

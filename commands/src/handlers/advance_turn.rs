@@ -3,11 +3,11 @@
 use chrono::Utc;
 use oxagen_domain::capability::Surface;
 use oxagen_domain::tool_call::{ToolCall, ToolCallCommand};
-use oxagen_domain::turn::{StepCall, StepFailure, StepResult, Turn, TurnCommand};
+use oxagen_domain::turn::{Next, Outcome, StepCall, StepFailure, StepResult, Turn, TurnCommand};
 use oxagen_domain::{CallId, RunnerId, TurnId};
 
 use crate::calls::{AskedCall, Asker, Bodies, PlannedCall};
-use crate::{CommandError, Commands, Context};
+use crate::{CommandError, Commands, Context, Known};
 
 /// The turn that a runner advances, and in which capacity.
 #[derive(Clone, Debug)]
@@ -20,6 +20,9 @@ pub struct AdvanceTurn {
     pub runner: RunnerId,
     /// Its epoch on this turn.
     pub epoch: u64,
+    /// What it knows of the turn and its calls, from its own commits. Whatever others change makes a commit meet a
+    /// conflict, and then all of it is forgotten together.
+    pub known: Known,
 }
 
 /// What the model gave in a step.
@@ -31,8 +34,18 @@ pub struct StepAnswer {
     pub calls: Vec<(AskedCall, String)>,
 }
 
+/// A turn that a runner has made its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The runner's epoch.
+    pub epoch: u64,
+    /// The turn's version, if its first step began with this commit.
+    pub begun: Option<u64>,
+}
+
 impl Commands {
-    /// Makes this runner the turn's owner and gives its epoch. The caller has made sure that an owner before is gone.
+    /// Makes this runner the turn's owner, and begins the first step of a turn that has none. The caller has made sure
+    /// that an owner before is gone.
     ///
     /// # Errors
     /// `NotFound`, `TurnEnded`, `Unavailable`.
@@ -41,14 +54,21 @@ impl Commands {
         context: &Context,
         turn: TurnId,
         runner_id: RunnerId,
-    ) -> Result<u64, CommandError> {
+        known: &Known,
+    ) -> Result<Claim, CommandError> {
         let (id, mut rounds) = (turn.to_string(), self.rounds());
         loop {
-            let mut unit = self.unit(context, &rounds);
+            let mut unit = self.unit(context, &rounds).knowing(known);
             unit.decide::<Turn>(&id, TurnCommand::Claim { runner_id }).await?;
-            let epoch = unit.load::<Turn>(&id).await?.state.epoch;
+            let claimed = unit.load::<Turn>(&id).await?.state;
+            let mut claim = Claim { epoch: claimed.epoch, begun: None };
+            if claimed.next(&[], Utc::now()) == (Next::CallModel { step: 1, attempt: 1 }) {
+                let begin = TurnCommand::StartStep { epoch: claim.epoch, step: 1, attempt: 1 };
+                unit.decide::<Turn>(&id, begin).await?;
+                claim.begun = Some(unit.load::<Turn>(&id).await?.version);
+            }
             if unit.commit(&mut rounds).await?.is_some() {
-                return Ok(epoch);
+                return Ok(claim);
             }
         }
     }
@@ -80,7 +100,7 @@ impl Commands {
         waiting: Vec<CallId>,
     ) -> Result<bool, CommandError> {
         let mut rounds = self.rounds();
-        let mut unit = self.unit(&to.context, &rounds);
+        let mut unit = self.unit(&to.context, &rounds).knowing(&to.known);
         let id = to.turn.to_string();
         if unit.load::<Turn>(&id).await?.version != version {
             return Ok(false);
@@ -90,7 +110,7 @@ impl Commands {
     }
 
     /// Records the model's answer together with the ledger's first entries of all its calls: what may start has
-    /// started with this commit, what a person is asked about is held.
+    /// started with this commit, what a person is asked about is held. An answer without calls ends the turn with it.
     ///
     /// # Errors
     /// As [`Commands::start_step`].
@@ -102,7 +122,7 @@ impl Commands {
         let mut rounds = self.rounds();
         let scope = to.context.scope();
         loop {
-            let mut unit = self.unit(&to.context, &rounds);
+            let mut unit = self.unit(&to.context, &rounds).knowing(&to.known);
             let turn = unit.load::<Turn>(&to.turn.to_string()).await?.state;
             let Some(spec) = turn.spec else { return Err(CommandError::unknown("turn")) };
             let mut result = answer.result.clone();
@@ -129,6 +149,10 @@ impl Commands {
                     planned.push(call);
                 }
             }
+            let after = unit.load::<Turn>(&to.turn.to_string()).await?.state;
+            if planned.is_empty() && after.next(&[], Utc::now()) == Next::Complete {
+                unit.end_turn(to, Outcome::Completed).await?;
+            }
             self.store(scope.tenant, &bodies).await?;
             if unit.commit(&mut rounds).await?.is_some() {
                 return Ok(planned);
@@ -140,7 +164,7 @@ impl Commands {
     async fn tell(&self, to: &AdvanceTurn, command: impl Fn() -> TurnCommand) -> Result<u64, CommandError> {
         let (id, mut rounds) = (to.turn.to_string(), self.rounds());
         loop {
-            let mut unit = self.unit(&to.context, &rounds);
+            let mut unit = self.unit(&to.context, &rounds).knowing(&to.known);
             unit.decide::<Turn>(&id, command()).await?;
             let version = unit.load::<Turn>(&id).await?.version;
             if unit.commit(&mut rounds).await?.is_some() {

@@ -16,6 +16,8 @@ pub struct NewKey {
     pub role: Role,
     /// Whom it stands for; none for somebody new.
     pub user_id: Option<UserId>,
+    /// The same one never makes a second key.
+    pub idempotency_key: Option<String>,
 }
 
 /// A key that was made. The secret is shown this once.
@@ -36,9 +38,8 @@ pub struct IssuedKey {
 
 impl IssuedKey {
     /// Makes the text of a key and what is kept of it.
-    pub(crate) fn make(key: NewKey) -> (Self, KeyRecord) {
-        let (key_id, user_id) =
-            (ApiKeyId(Uuid::now_v7()), key.user_id.unwrap_or_else(|| UserId(Uuid::now_v7())));
+    pub(crate) fn make(key: NewKey, key_id: ApiKeyId) -> (Self, KeyRecord) {
+        let user_id = key.user_id.unwrap_or_else(|| UserId(Uuid::now_v7()));
         let secret = secret::make(key_id);
         let record = KeyRecord {
             key_id,
@@ -52,10 +53,12 @@ impl IssuedKey {
 }
 
 impl Commands {
-    /// Makes a key in the caller's workspace. Only an owner makes owners.
+    /// Makes a key in the caller's workspace. Only an owner makes owners. A repeat with the same `Idempotency-Key` is
+    /// told which key it has made: its text is kept nowhere, so it cannot be shown again.
     ///
     /// # Errors
-    /// [`Code::Forbidden`], [`Code::InvalidInput`], [`Code::Unavailable`].
+    /// [`Code::Forbidden`], [`Code::InvalidInput`], [`Code::Conflict`] for a repeat,
+    /// [`Code::IdempotencyKeyReused`], [`Code::Unavailable`].
     pub async fn create_key(&self, caller: &Caller, key: NewKey) -> Result<IssuedKey, CommandError> {
         caller.must(Right::Administer)?;
         if key.role == Role::Owner && caller.role != Role::Owner {
@@ -67,12 +70,20 @@ impl Commands {
                 "a name has 1 to 200 characters".to_owned(),
             )]));
         }
-        let (issued, record) = IssuedKey::make(key);
+        let repeatable = key.idempotency_key.as_deref();
+        let key_id = ApiKeyId(repeatable.map_or_else(Uuid::now_v7, |repeatable| {
+            oxagen_domain::derive(caller.scope.workspace.0, &format!("keys/{repeatable}"))
+        }));
+        let asked = key.clone();
+        let (issued, record) = IssuedKey::make(key, key_id);
         let (context, mut rounds) = (caller.context(None, None), self.rounds());
         loop {
             let mut unit = self.unit(&context, &rounds);
             let id = issued.key_id.to_string();
             unit.expect_new::<ApiKey>(&id);
+            if let Some((_, first)) = unit.load::<ApiKey>(&id).await?.state.record {
+                return Err(repeated(&first, &asked));
+            }
             let command = ApiKeyCommand::Create { scope: caller.scope, record: record.clone() };
             unit.decide::<ApiKey>(&id, command).await?;
             if unit.commit(&mut rounds).await?.is_some() {
@@ -95,5 +106,24 @@ impl Commands {
                 return Ok(());
             }
         }
+    }
+}
+
+fn repeated(first: &KeyRecord, asked: &NewKey) -> CommandError {
+    let same = first.name == asked.name
+        && first.role == asked.role
+        && asked.user_id.is_none_or(|user| user == first.user_id);
+    if !same {
+        let text = "this Idempotency-Key was used for another key: use a new one for a new key";
+        return CommandError::new(Code::IdempotencyKeyReused, text);
+    }
+    let text = format!(
+        "this Idempotency-Key has made the key {} already, whose text was shown then and is kept nowhere: revoke it, \
+         and make another with a new Idempotency-Key",
+        first.key_id
+    );
+    CommandError {
+        detail: Some(serde_json::json!({ "keyId": first.key_id })),
+        ..CommandError::new(Code::Conflict, text)
     }
 }

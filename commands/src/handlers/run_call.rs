@@ -12,7 +12,7 @@ use super::AdvanceTurn;
 use crate::gate::Gate;
 use crate::hold::Held;
 use crate::unit::Unit;
-use crate::{Code, CommandError, Commands, Context};
+use crate::{Code, CommandError, Commands, Context, Known};
 
 /// The call that a runner wants to start.
 #[derive(Clone, Debug)]
@@ -25,6 +25,21 @@ pub struct CallStart {
     pub turn: Option<AdvanceTurn>,
     /// On whose behalf.
     pub context: Context,
+    /// What is known of the call, and of its turn.
+    pub known: Known,
+}
+
+/// An attempt that has ended.
+#[derive(Clone, Debug)]
+pub struct CallEnd {
+    /// The call.
+    pub call: CallId,
+    /// The attempt, from 1.
+    pub attempt: u32,
+    /// On whose behalf.
+    pub context: Context,
+    /// What is known of the call.
+    pub known: Known,
 }
 
 /// An attempt that may run now.
@@ -47,7 +62,7 @@ impl Commands {
     pub async fn start_call(&self, start: &CallStart) -> Result<Option<StartedCall>, CommandError> {
         let (id, mut rounds) = (start.call.to_string(), self.rounds());
         loop {
-            let mut unit = self.unit(&start.context, &rounds);
+            let mut unit = self.unit(&start.context, &rounds).knowing(&start.known);
             let call = unit.owned::<ToolCall>(&id, "call").await?.state;
             let Some(spec) = call.spec.clone() else { return Err(CommandError::unknown("call")) };
             let input = self.whole(start.context.scope().tenant, &spec.input).await?;
@@ -90,20 +105,20 @@ impl Commands {
     /// `Unavailable`.
     pub async fn finish_call(
         &self,
-        context: &Context,
-        call: CallId,
-        attempt: u32,
+        end: &CallEnd,
         result: Result<Value, CallError>,
     ) -> Result<(), CommandError> {
-        let (id, mut rounds) = (call.to_string(), self.rounds());
+        let (id, mut rounds) = (end.call.to_string(), self.rounds());
+        let ending = match result {
+            Ok(value) => self.ending(&end.context, value).await?,
+            Err(error) => Ending::Failed(error),
+        };
         loop {
-            let mut unit = self.unit(context, &rounds);
-            let ending = match &result {
-                Ok(value) => self.ending(context, value.clone()).await?,
-                Err(error) => Ending::Failed(error.clone()),
-            };
-            unit.decide::<ToolCall>(&id, ToolCallCommand::Finish { attempt, ending, at: Utc::now() }).await?;
-            unit.follow_plan(call).await?;
+            let mut unit = self.unit(&end.context, &rounds).knowing(&end.known);
+            let ending = ending.clone();
+            let command = ToolCallCommand::Finish { attempt: end.attempt, ending, at: Utc::now() };
+            unit.decide::<ToolCall>(&id, command).await?;
+            unit.follow_plan(end.call).await?;
             if unit.commit(&mut rounds).await?.is_some() {
                 return Ok(());
             }
@@ -111,10 +126,10 @@ impl Commands {
     }
 
     async fn ending(&self, context: &Context, value: Value) -> Result<Ending, CommandError> {
-        let text = value.to_string();
         let (output, stored) = Body::split(value);
         let Some((digest, bytes)) = stored else { return Ok(Ending::Completed { output, excerpt: None }) };
         self.journal().put_object(context.scope().tenant, &digest, &bytes).await?;
+        let text = String::from_utf8_lossy(&bytes);
         Ok(Ending::Completed { output, excerpt: Some(excerpt(&text, digest.as_str())) })
     }
 

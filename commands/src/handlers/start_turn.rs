@@ -99,7 +99,8 @@ impl Commands {
         receipt: &TurnReceipt,
     ) -> Result<TurnSpec, CommandError> {
         let agent_id = request.agent_id.unwrap_or_else(|| default_agent(caller.scope.workspace));
-        let agent = unit.owned::<Agent>(&agent_id.to_string(), "agent").await?.state;
+        let agent = unit.rest_on::<Agent>(&agent_id.to_string()).await?;
+        let agent = unit.own(agent, "agent")?.state;
         let newest =
             agent.versions.last().map_or_else(AgentVersionId::default, |version| version.agent_version_id);
         Ok(TurnSpec {

@@ -1,6 +1,6 @@
 //! The ledger of a call as runners write it: attempts, fencing, doubt.
 
-use oxagen_commands::{Answer, CallStart, Context, StartedCall};
+use oxagen_commands::{Answer, CallEnd, CallStart, Context, Known, StartedCall};
 use oxagen_domain::reaction::Reaction;
 use oxagen_domain::tool_call::{CallStatus, Standing, ToolCall};
 use oxagen_domain::{CallId, Decision, RunnerId};
@@ -29,12 +29,14 @@ fn context(base: &Base) -> Context {
 }
 
 async fn start(base: &Base, call: CallId) -> Option<StartedCall> {
-    let start = CallStart { call, runner: RunnerId(Uuid::now_v7()), turn: None, context: context(base) };
+    let (runner, known) = (RunnerId(Uuid::now_v7()), Known::default());
+    let start = CallStart { call, runner, turn: None, context: context(base), known };
     base.commands.start_call(&start).await.unwrap()
 }
 
 async fn finish(base: &Base, call: CallId, attempt: u32, output: Value) -> Result<(), bool> {
-    let finished = base.commands.finish_call(&context(base), call, attempt, Ok(output)).await;
+    let end = CallEnd { call, attempt, context: context(base), known: Known::default() };
+    let finished = base.commands.finish_call(&end, Ok(output)).await;
     finished.map_err(|error| error.fenced)
 }
 

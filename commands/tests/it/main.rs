@@ -5,6 +5,7 @@
 mod approvals;
 mod base;
 mod idempotency;
+mod known;
 mod ledger;
 mod policy;
 mod races;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::future::join_all;
-use oxagen_commands::{Answer, CallStart, Caller, Code, Commands, Context};
+use oxagen_commands::{Answer, CallStart, Caller, Code, Commands, Context, Known};
 use oxagen_domain::policy::{KillSwitch, PolicyDocument, Rule, RuleEffect};
 use oxagen_domain::reaction::Reaction;
 use oxagen_domain::tool_call::{CallStatus, Standing, ToolCall};
@@ -27,7 +27,7 @@ async fn started(base: &Base) -> i64 {
 async fn ask_and_start(commands: &Commands, owner: &Caller) -> Result<CallId, Code> {
     let call = commands.request_call(owner, python("deny")).await.map_err(|error| error.code)?.call_id;
     let context = Context::own(owner.scope, "test", Uuid::now_v7());
-    let start = CallStart { call, runner: RunnerId(Uuid::now_v7()), turn: None, context };
+    let start = CallStart { call, runner: RunnerId(Uuid::now_v7()), turn: None, context, known: Known::default() };
     match commands.start_call(&start).await.map_err(|error| error.code)? {
         Some(_) => Ok(call),
         None => Err(Code::DeniedByPolicy),
@@ -109,7 +109,7 @@ async fn a_call_that_starts_under_another_policy_is_judged_again() {
     assert_eq!((held.status, held.approval_id), ("cleared", None));
     let start = async |call| {
         let context = Context::own(base.owner.scope, "test", Uuid::now_v7());
-        let start = CallStart { call, runner: RunnerId(Uuid::now_v7()), turn: None, context };
+        let start = CallStart { call, runner: RunnerId(Uuid::now_v7()), turn: None, context, known: Known::default() };
         base.commands.start_call(&start).await.unwrap()
     };
     let standing = async |call: CallId| {

@@ -1,9 +1,11 @@
 """Postgres with pgvector, from PyPI."""
+import contextlib
 import hashlib
 import os
 import pwd
 import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -83,6 +85,11 @@ class Postgres(Server):
         self.sql("template1", "SET client_min_messages = error", "CREATE EXTENSION IF NOT EXISTS vector")
         if not self.sql("postgres", "SELECT 1 FROM pg_database WHERE datname = 'oxagen'"):
             self.sql("postgres", "CREATE DATABASE oxagen OWNER oxagen")
+
+    def cluster(self):
+        """The identifier of this cluster, which its control file begins with; none before it is made."""
+        with contextlib.suppress(OSError):
+            return int.from_bytes((self.home() / "data" / "global" / "pg_control").read_bytes()[:8], sys.byteorder)
 
     def stop(self):
         return self.processes()[0].stop(signal.SIGINT)  # a fast shutdown; SIGTERM would wait for every client to leave

@@ -27,7 +27,7 @@ pub struct PlanAnswer {
 }
 
 /// What a plan can be told.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum PlanCommand {
     /// Put it to a person.
     Propose {

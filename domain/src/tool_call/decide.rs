@@ -10,7 +10,7 @@ use crate::body::Body;
 use crate::ids::{ApprovalId, RunnerId, UserId};
 
 /// What was decided about a call when it was requested.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Ruling {
     /// It may start.
     Clear {
@@ -67,7 +67,7 @@ impl Refused {
 }
 
 /// How an attempt ended.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Ending {
     /// With a result.
     Completed {
@@ -81,7 +81,7 @@ pub enum Ending {
 }
 
 /// What a call can be told.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum ToolCallCommand {
     /// Come into being with this ruling.
     Request {

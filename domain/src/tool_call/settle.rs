@@ -9,7 +9,7 @@ use crate::body::Body;
 use crate::ids::UserId;
 
 /// How a person settles a call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Settlement {
     /// It happened.
     Done {

@@ -8,7 +8,7 @@ use crate::ids::{CallId, PlanId, RunnerId, UserId};
 use crate::policy::Mode;
 
 /// How a turn ends.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Outcome {
     /// The agent answered.
     Completed,
@@ -24,7 +24,7 @@ pub enum Outcome {
 }
 
 /// What a turn can be told. A runner's commands carry its epoch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum TurnCommand {
     /// Come into being.
     Request {

@@ -2,7 +2,7 @@
 
 use oxagen_commands::{Code, CommandError};
 use oxagen_jetstream::JetStreamError;
-use oxagen_journal::JournalError;
+use oxagen_journal::{AppendError, JournalError};
 use oxagen_projections::QueryError;
 use serde_json::Value;
 
@@ -33,6 +33,12 @@ fn kind_of(code: Code) -> &'static Kind {
 impl From<CommandError> for Problem {
     fn from(error: CommandError) -> Self {
         let CommandError { code, message, flaws, detail, cause, .. } = error;
+        let append = cause.as_ref().and_then(|cause| cause.downcast_ref::<AppendError>());
+        if append.is_some_and(AppendError::may_have_happened) {
+            let mut problem = Self::outcome_unknown("the journal stopped answering during the commit");
+            problem.cause = cause;
+            return problem;
+        }
         let mut problem = Self::new(kind_of(code), message).with_flaws(flaws);
         if let Some(Value::Object(more)) = detail {
             problem.more = more;

@@ -54,9 +54,11 @@ kinds! {
     UNKNOWN_CAPABILITY "unknown_capability" 422 "There is no such capability";
     RATE_LIMITED "rate_limited" 429 "Too many requests";
     TOO_MANY_AT_ONCE "too_many_at_once" 429 "Too many requests at once";
+    TOO_MANY_REQUESTS "too_many_requests" 429 "Too many requests wait already";
     INTERNAL "internal" 500 "The runtime failed";
     UNAVAILABLE "unavailable" 503 "A server that is needed does not answer";
     TIMEOUT "timeout" 503 "It took too long";
+    OUTCOME_UNKNOWN "outcome_unknown" 503 "Whether it was done is unknown";
 }
 
 macro_rules! results {

@@ -15,7 +15,7 @@ use super::shapes;
 use crate::caller::Who;
 use crate::door::{Door, Guard, Method};
 use crate::error::Problem;
-use crate::extract::Body;
+use crate::extract::{Body, IdempotencyKey};
 use crate::state::App;
 
 pub(super) fn doors() -> Vec<Door> {
@@ -51,15 +51,17 @@ struct AgentToPublish {
 }
 
 async fn list(State(app): State<App>, Who(caller): Who) -> Result<Json<Paged<AgentRow>>, Problem> {
-    Ok(Json(Paged { items: app.queries().agents(caller.scope).await?, next_cursor: None }))
+    Ok(Json(Paged { items: app.views().await?.agents(caller.scope).await?, next_cursor: None }))
 }
 
 async fn publish(
     State(app): State<App>,
     Who(caller): Who,
+    IdempotencyKey(idempotency_key): IdempotencyKey,
     Body(agent): Body<AgentToPublish>,
 ) -> Result<impl IntoResponse, Problem> {
     let AgentToPublish { agent_id, name, instructions } = agent;
-    let receipt = app.commands().publish_agent(&caller, NewAgent { agent_id, name, instructions }).await?;
+    let agent = NewAgent { agent_id, name, instructions, idempotency_key };
+    let receipt = app.commands().await?.publish_agent(&caller, agent).await?;
     Ok((StatusCode::CREATED, Json(receipt)))
 }

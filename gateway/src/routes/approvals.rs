@@ -154,7 +154,7 @@ async fn list(
     Asked(inbox): Asked<Inbox>,
 ) -> Result<Json<Paged<ApprovalRow>>, Problem> {
     let page = Page { limit: inbox.limit.unwrap_or(Page::default().limit), cursor: inbox.cursor };
-    Ok(Json(app.queries().approvals(caller.scope, inbox.status == Some(Status::Open), page).await?))
+    Ok(Json(app.views().await?.approvals(caller.scope, inbox.status == Some(Status::Open), page).await?))
 }
 
 async fn resolve(
@@ -163,7 +163,7 @@ async fn resolve(
     Id(id): Id<ApprovalId>,
     Body(answer): Body<Resolve>,
 ) -> Result<Json<ApprovalReceipt>, Problem> {
-    Ok(Json(app.commands().resolve_approval(&caller, id, answer.into()).await?))
+    Ok(Json(app.commands().await?.resolve_approval(&caller, id, answer.into()).await?))
 }
 
 async fn resolve_many(
@@ -177,12 +177,13 @@ async fn resolve_many(
     let mut items = Vec::with_capacity(answers.len());
     for ResolveOne { approval_id, decision, note, edited_input, remember } in answers {
         let answer = Resolve { decision, note, edited_input, remember };
-        let answered = app.commands().resolve_approval(&caller, approval_id, answer.into()).await;
-        items.push(match answered {
+        // Those before it count, so not even a turn that does not come is a refusal of all of them.
+        let answered = async {
+            Ok::<_, Problem>(app.commands().await?.resolve_approval(&caller, approval_id, answer.into()).await?)
+        };
+        items.push(match answered.await {
             Ok(receipt) => json!({"approvalId": approval_id, "receipt": receipt}),
-            Err(refusal) => {
-                json!({"approvalId": approval_id, "problem": Problem::from(refusal).into_logged_body()})
-            }
+            Err(problem) => json!({"approvalId": approval_id, "problem": problem.into_logged_body()}),
         });
     }
     Ok(Json(json!({ "items": items })))

@@ -1,8 +1,7 @@
 //! Calls outside a turn, through the same gate and ledger as an agent's.
 
+mod end;
 mod view;
-
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -18,7 +17,6 @@ use oxagen_projections::{Page, Paged, ToolCallRow};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tokio::time::timeout;
 
 use super::shapes;
 use super::turns::Cancel;
@@ -26,7 +24,6 @@ use crate::caller::Who;
 use crate::door::{Door, Guard, Method};
 use crate::error::Problem;
 use crate::extract::{Asked, Body, Id, IdempotencyKey, MaybeBody};
-use crate::hub::{Item, Topic};
 use crate::state::App;
 use crate::trace::prefer_wait;
 
@@ -140,7 +137,7 @@ async fn list(
 ) -> Result<Json<Paged<ToolCallRow>>, Problem> {
     let page = Page { limit: limit.unwrap_or(Page::default().limit), cursor };
     let status = status.map(|status| view::word(&status));
-    Ok(Json(app.queries().tool_calls(caller.scope, status.as_deref(), page).await?))
+    Ok(Json(app.views().await?.tool_calls(caller.scope, status.as_deref(), page).await?))
 }
 
 async fn settle(
@@ -152,7 +149,7 @@ async fn settle(
     if output.is_some() && outcome != SettledAs::Done {
         return Err(Problem::invalid("/output", "only what is done has a result"));
     }
-    Ok(Json(app.commands().settle_call(&caller, id, Settle { outcome, output, note }).await?))
+    Ok(Json(app.commands().await?.settle_call(&caller, id, Settle { outcome, output, note }).await?))
 }
 
 fn tool_names(_: &mut SchemaGenerator) -> Schema {
@@ -167,13 +164,22 @@ async fn request(
     Body(Call { capability, input }): Body<Call>,
 ) -> Result<Response, Problem> {
     let request = RequestCall { capability, input: Value::Object(input), idempotency_key };
-    let receipt = app.commands().request_call(&caller, request).await?;
-    let wait = prefer_wait(&headers);
-    let ended = if receipt.approval_id.is_some() {
+    let (receipt, before) = {
+        let commands = app.commands().await?;
+        // All that becomes of a new call goes by after this place.
+        let before = app.hub().is_ready().then(|| app.hub().head());
+        (commands.request_call(&caller, request).await?, before)
+    };
+    let (wait, is_over) = (prefer_wait(&headers), end::is_over(receipt.status));
+    let ended = match (receipt.approval_id, wait) {
         // Nothing is held open while a person thinks.
-        None
-    } else {
-        end_within(&app, caller.scope, receipt.call_id, wait.unwrap_or_default()).await?
+        (Some(_), _) => None,
+        (None, None) if !is_over => None,
+        (None, wait) => {
+            // What has ended before is not to go by again.
+            let since = before.filter(|_| !is_over);
+            end::within(&app, caller.scope, receipt.call_id, since, wait.unwrap_or_default()).await
+        }
     };
     let mut response = match ended {
         Some(row) => Json(row).into_response(),
@@ -188,51 +194,9 @@ async fn request(
     Ok(response)
 }
 
-/// The call, if it has ended or ends in time. Nothing but a place in memory is held meanwhile.
-async fn end_within(
-    app: &App,
-    scope: Scope,
-    call: CallId,
-    wait: Duration,
-) -> Result<Option<ToolCallRow>, Problem> {
-    let mut news = app.hub().subscribe(Topic::Call(scope, call), u64::MAX);
-    if let Some(row) = ended(app, scope, call).await? {
-        return Ok(Some(row));
-    }
-    let end = async {
-        while let Some(item) = news.next().await {
-            if matches!(&item, Item::Fact(passing) if is_end(&passing.fact)) {
-                return true;
-            }
-        }
-        false
-    };
-    let came = tokio::select! {
-        came = timeout(wait, end) => came.unwrap_or(false),
-        () = app.shutdown().cancelled() => false,
-    };
-    if came { ended(app, scope, call).await } else { Ok(None) }
-}
-
-async fn ended(app: &App, scope: Scope, call: CallId) -> Result<Option<ToolCallRow>, Problem> {
-    let facts = facts(app, scope, call).await?;
-    Ok(facts.iter().any(is_end).then(|| view::of_facts(&facts)).flatten())
-}
-
 async fn facts(app: &App, scope: Scope, call: CallId) -> Result<Vec<Fact>, Problem> {
     let aggregate = Some(("tool_call".to_owned(), call.to_string()));
-    Ok(app.journal().page(scope, &FactFilter { aggregate, ..FactFilter::default() }, 0, FACTS).await?)
-}
-
-fn is_end(fact: &Fact) -> bool {
-    const ENDS: [&str; 5] = [
-        "tool_call.completed",
-        "tool_call.failed",
-        "tool_call.cancelled",
-        "tool_call.denied",
-        "tool_call.in_doubt",
-    ];
-    ENDS.contains(&fact.kind.as_str())
+    Ok(app.history().await?.page(scope, &FactFilter { aggregate, ..FactFilter::default() }, 0, FACTS).await?)
 }
 
 /// The view, or what the journal knows of a call that the view does not have yet.
@@ -241,7 +205,7 @@ async fn one(
     Who(caller): Who,
     Id(id): Id<CallId>,
 ) -> Result<Json<ToolCallRow>, Problem> {
-    if let Some(row) = app.queries().tool_call(caller.scope, id).await? {
+    if let Some(row) = app.views().await?.tool_call(caller.scope, id).await? {
         return Ok(Json(row));
     }
     Ok(Json(fresh(&app, &caller, id).await?))
@@ -251,7 +215,7 @@ async fn fresh(app: &App, caller: &Caller, id: CallId) -> Result<ToolCallRow, Pr
     if let Some(row) = view::of_facts(&facts(app, caller.scope, id).await?) {
         return Ok(row);
     }
-    let loaded = app.journal().load::<ToolCall>(&id.to_string()).await?;
+    let loaded = app.history().await?.load::<ToolCall>(&id.to_string()).await?;
     let own = loaded.scope == Some(caller.scope);
     own.then(|| view::of_state(&loaded.state)).flatten().ok_or_else(|| Problem::not_found("call"))
 }
@@ -262,6 +226,6 @@ async fn cancel(
     Id(id): Id<CallId>,
     MaybeBody(cancel): MaybeBody<Cancel>,
 ) -> Result<StatusCode, Problem> {
-    app.commands().cancel_call(&caller, id, cancel.reason()?).await?;
+    app.commands().await?.cancel_call(&caller, id, cancel.reason()?).await?;
     Ok(StatusCode::ACCEPTED)
 }

@@ -36,7 +36,12 @@ pub(super) fn doors() -> Vec<Door> {
             .gives::<shapes::ConversationPage>(200, "A page, newest first."),
         Door::new(Method::Get, ONE, "agent.conversation.read", read, get(one))
             .about("conversation", "")
-            .gives::<shapes::ConversationWhole>(200, "The conversation."),
+            .paged()
+            .gives::<shapes::ConversationWhole>(
+                200,
+                "The conversation with a page of its messages: the newest ones, oldest of them first, or those \
+                 before the cursor.",
+            ),
         Door::new(Method::Patch, ONE, "conversation.rename", act, patch(rename))
             .about("conversation", "Gives a conversation another title.")
             .takes::<Rename>()
@@ -62,6 +67,7 @@ pub(super) fn doors() -> Vec<Door> {
         Door::new(Method::Get, "/v1/conversations/{id}/events", "conversation.events", read, get(facts))
             .about("conversation", "Pages through a conversation's facts, ascending.")
             .query::<u64>("after", "Facts after this `seq`.")
+            .query::<u64>("cursor", "`nextCursor` of the page before: another name for `after`.")
             .query::<String>("type", "Types with commas between; `tool_call.*` for all of an aggregate.")
             .limited(events::LIMIT, "Facts on a page, 100 unless told otherwise.")
             .gives::<shapes::FactPage>(200, "A page."),
@@ -89,7 +95,7 @@ async fn list(
     Who(caller): Who,
     Asked(paging): Asked<Paging>,
 ) -> Result<Json<Paged<ConversationRow>>, Problem> {
-    Ok(Json(app.queries().conversations(caller.scope, paging.page()).await?))
+    Ok(Json(app.views().await?.conversations(caller.scope, paging.page()).await?))
 }
 
 /// The view, or what the journal knows of a conversation that the view does not have yet.
@@ -97,15 +103,17 @@ async fn one(
     State(app): State<App>,
     Who(caller): Who,
     Id(id): Id<ConversationId>,
+    Asked(paging): Asked<Paging>,
 ) -> Result<Json<ConversationView>, Problem> {
-    if let Some(view) = app.queries().conversation(caller.scope, id).await? {
+    let page = paging.page();
+    if let Some(view) = app.views().await?.conversation(caller.scope, id, page.clone()).await? {
         return Ok(Json(view));
     }
     let state = own(&app, &caller, id).await?;
     let aggregate = Some(("conversation".to_owned(), id.to_string()));
     let filter = FactFilter { aggregate, ..FactFilter::default() };
-    let facts = app.journal().page(caller.scope, &filter, 0, FACTS).await?;
-    Ok(Json(fresh::view(id, state, &facts)))
+    let facts = app.history().await?.page(caller.scope, &filter, 0, FACTS).await?;
+    Ok(Json(fresh::view(id, state, &facts, &page)?))
 }
 
 async fn rename(
@@ -114,7 +122,7 @@ async fn rename(
     Id(id): Id<ConversationId>,
     Body(rename): Body<Rename>,
 ) -> Result<StatusCode, Problem> {
-    app.commands().rename_conversation(&caller, id, rename.title).await?;
+    app.commands().await?.rename_conversation(&caller, id, rename.title).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -123,7 +131,7 @@ async fn archive(
     Who(caller): Who,
     Id(id): Id<ConversationId>,
 ) -> Result<StatusCode, Problem> {
-    app.commands().archive_conversation(&caller, id).await?;
+    app.commands().await?.archive_conversation(&caller, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -158,6 +166,6 @@ async fn own(app: &App, caller: &Caller, id: ConversationId) -> Result<Conversat
 }
 
 async fn load(app: &App, caller: &Caller, id: ConversationId) -> Result<Loaded<Conversation>, Problem> {
-    let loaded = app.journal().load::<Conversation>(&id.to_string()).await?;
+    let loaded = app.history().await?.load::<Conversation>(&id.to_string()).await?;
     if loaded.scope == Some(caller.scope) { Ok(loaded) } else { Err(Problem::not_found("conversation")) }
 }

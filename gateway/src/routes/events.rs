@@ -27,7 +27,8 @@ pub(super) fn doors() -> Vec<Door> {
     vec![
         Door::new(Method::Get, "/v1/events", "agent.history.read", read, get(facts))
             .about("history", "")
-            .query::<u64>("after", "Facts after this `seq`; `cursor` is another name for it.")
+            .query::<u64>("after", "Facts after this `seq`.")
+            .query::<u64>("cursor", "`nextCursor` of the page before: another name for `after`.")
             .query::<String>("type", "Types with commas between; `tool_call.*` for all of an aggregate.")
             .query::<uuid::Uuid>("conversation", "Facts of this conversation alone.")
             .limited(LIMIT, "Facts on a page, 100 unless told otherwise.")
@@ -116,7 +117,8 @@ pub(super) async fn page(
     asked: &Facts,
 ) -> Result<Response, Problem> {
     let limit = asked.limit()?;
-    let mut items: Vec<Fact> = app.journal().page(caller.scope, filter, asked.after()?, limit + 1).await?;
+    let mut items: Vec<Fact> =
+        app.history().await?.page(caller.scope, filter, asked.after()?, limit + 1).await?;
     let more = items.len() > limit as usize;
     items.truncate(limit as usize);
     let next_cursor = items.last().filter(|_| more).map(|fact| fact.seq.to_string());

@@ -15,7 +15,7 @@ use super::{Paging, shapes};
 use crate::caller::Who;
 use crate::door::{Door, Guard, Method};
 use crate::error::Problem;
-use crate::extract::{Asked, Body, Id};
+use crate::extract::{Asked, Body, Id, IdempotencyKey};
 use crate::state::App;
 
 pub(super) fn doors() -> Vec<Door> {
@@ -26,7 +26,7 @@ pub(super) fn doors() -> Vec<Door> {
             .paged()
             .gives::<shapes::KeyPage>(200, "A page."),
         Door::new(Method::Post, "/v1/keys", "key.create", administer, post(create))
-            .about("key", "Makes a key and shows its text this once; a repeat therefore makes another key.")
+            .about("key", "Makes a key and shows its text this once: a repeat with the same `Idempotency-Key` is 409 with the `keyId`.")
             .takes::<KeyToMake>()
             .gives::<shapes::IssuedKey>(201, "The key."),
         Door::new(Method::Delete, "/v1/keys/{id}", "key.revoke", administer, delete(revoke))
@@ -54,16 +54,18 @@ async fn list(
     Who(caller): Who,
     Asked(paging): Asked<Paging>,
 ) -> Result<Json<Paged<KeyRow>>, Problem> {
-    Ok(Json(app.queries().keys(caller.scope, paging.page()).await?))
+    Ok(Json(app.views().await?.keys(caller.scope, paging.page()).await?))
 }
 
 async fn create(
     State(app): State<App>,
     Who(caller): Who,
+    IdempotencyKey(idempotency_key): IdempotencyKey,
     Body(key): Body<KeyToMake>,
 ) -> Result<impl IntoResponse, Problem> {
     let KeyToMake { name, role, user_id } = key;
-    let issued = app.commands().create_key(&caller, NewKey { name, role, user_id }).await?;
+    let key = NewKey { name, role, user_id, idempotency_key };
+    let issued = app.commands().await?.create_key(&caller, key).await?;
     let no_store = [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
     Ok((StatusCode::CREATED, no_store, Json(issued)))
 }
@@ -73,7 +75,7 @@ async fn revoke(
     Who(caller): Who,
     Id(id): Id<ApiKeyId>,
 ) -> Result<StatusCode, Problem> {
-    app.commands().revoke_key(&caller, id).await?;
+    app.commands().await?.revoke_key(&caller, id).await?;
     app.keys().forget(id);
     Ok(StatusCode::NO_CONTENT)
 }

@@ -36,7 +36,7 @@ async fn fetch(
     Path(digest): Path<String>,
 ) -> Result<impl IntoResponse, Problem> {
     let digest = Digest::parse(&digest).ok_or_else(|| Problem::not_found("object"))?;
-    let object = app.journal().object(caller.scope.tenant, &digest).await?;
+    let object = app.history().await?.object(caller.scope.tenant, &digest).await?;
     let bytes = object.ok_or_else(|| Problem::not_found("object"))?;
     let is_json = serde_json::from_slice::<IgnoredAny>(&bytes).is_ok();
     let content_type = if is_json { "application/json" } else { "application/octet-stream" };
@@ -55,6 +55,6 @@ async fn keep(
     Raw(bytes): Raw,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
     let digest = Digest::of(&bytes);
-    app.journal().put_object(caller.scope.tenant, &digest, &bytes).await?;
+    app.history().await?.put_object(caller.scope.tenant, &digest, &bytes).await?;
     Ok((StatusCode::CREATED, Json(json!({"digest": digest, "bytes": bytes.len()}))))
 }

@@ -68,7 +68,7 @@ struct PlanToResolve {
 
 /// From the plan itself and not from its view, so that it is there as soon as it was proposed.
 async fn read(State(app): State<App>, Who(caller): Who, Id(id): Id<PlanId>) -> Result<Json<Value>, Problem> {
-    let loaded = app.journal().load::<Plan>(&id.to_string()).await?;
+    let loaded = app.history().await?.load::<Plan>(&id.to_string()).await?;
     let own = loaded.scope == Some(caller.scope);
     own.then(|| show(&loaded.state)).flatten().map(Json).ok_or_else(|| Problem::not_found("plan"))
 }
@@ -123,5 +123,5 @@ async fn resolve(
             return Err(Problem::invalid("/amendedSteps", "only `amend` takes steps"));
         }
     };
-    Ok(Json(app.commands().resolve_plan(&caller, id, ResolvePlan { decision, version, note }).await?))
+    Ok(Json(app.commands().await?.resolve_plan(&caller, id, ResolvePlan { decision, version, note }).await?))
 }

@@ -83,7 +83,7 @@ struct CallToExplain {
 }
 
 async fn show(State(app): State<App>, Who(caller): Who) -> Result<Json<PolicyInForce>, Problem> {
-    Ok(Json(app.commands().policy(&caller).await?))
+    Ok(Json(app.commands().await?.policy(&caller).await?))
 }
 
 async fn set(
@@ -91,7 +91,7 @@ async fn set(
     Who(caller): Who,
     Body(PolicyToSet { policy, version }): Body<PolicyToSet>,
 ) -> Result<Json<PolicyInForce>, Problem> {
-    Ok(Json(app.commands().set_policy(&caller, policy, version).await?))
+    Ok(Json(app.commands().await?.set_policy(&caller, policy, version).await?))
 }
 
 async fn explain(
@@ -102,11 +102,11 @@ async fn explain(
     let CallToExplain { capability, input, surface, role, mode } = call;
     let surface = surface.unwrap_or(Surface::Agent);
     let asked = WhatIf { capability, input: Value::Object(input), surface, role, mode };
-    Ok(Json(app.commands().explain_policy(&caller, asked).await?))
+    Ok(Json(app.commands().await?.explain_policy(&caller, asked).await?))
 }
 
 async fn list(State(app): State<App>, Who(caller): Who) -> Result<Json<Paged<StandingApproval>>, Problem> {
-    Ok(Json(Paged { items: app.commands().standing_approvals(&caller).await?, next_cursor: None }))
+    Ok(Json(Paged { items: app.commands().await?.standing_approvals(&caller).await?, next_cursor: None }))
 }
 
 async fn forget(
@@ -114,6 +114,6 @@ async fn forget(
     Who(caller): Who,
     Id(id): Id<StandingApprovalId>,
 ) -> Result<StatusCode, Problem> {
-    app.commands().forget_standing_approval(&caller, id).await?;
+    app.commands().await?.forget_standing_approval(&caller, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

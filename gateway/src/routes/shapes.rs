@@ -82,10 +82,10 @@ shapes! {
     }
     /// A page of conversations.
     ConversationPage { "items": Vec<ConversationItem>, "nextCursor?": String }
-    /// A conversation with its messages.
+    /// A conversation with a page of its messages.
     ConversationWhole {
         "conversationId": Uuid, "title": String, "archived": bool, "createdAt": Time, "updatedAt": Time,
-        "messages": Vec<MessageItem>, "usage": Usage, "lastSeq": u64,
+        "messages": Vec<MessageItem>, "nextCursor?": String, "usage": Usage, "lastSeq": u64,
     }
     /// A message and its blocks.
     MessageItem {
@@ -151,6 +151,17 @@ shapes! {
     StandingApprovalPage { "items": Vec<StandingApproval>, "nextCursor?": String }
     /// A page of facts, ascending.
     FactPage { "items": Vec<Fact>, "nextCursor?": String }
+    /// What a comparison of the stores with the journal found.
+    Comparison {
+        "equal": bool, "complete": bool, "head": u64, "after": u64, "until": u64, "tables": Vec<ComparedTable>,
+        "differences": Vec<Difference>, "differing": u64, "unavailable": Vec<String>,
+    }
+    /// Rows of one table: what the journal says there must be, and what there is.
+    ComparedTable { "store": String, "table": String, "tenantId": Uuid, "expected": Rows, "found": Rows }
+    /// A number of rows, and a hash over all that is in them.
+    Rows { "rows": u64, "hash": String }
+    /// A row, or a fact, that is not as the journal says.
+    Difference { "store": String, "table": String, "tenantId": Uuid, "id": String, "what": Map<String, Value> }
     /// An agent with its newest version.
     Agent {
         "agentId": Uuid, "name": String, "agentVersionId": Uuid, "number": u32, "instructions": String,

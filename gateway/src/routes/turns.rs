@@ -107,7 +107,7 @@ async fn start(
         on_busy,
         idempotency_key,
     };
-    let receipt = app.commands().start_turn(&caller, request).await?;
+    let receipt = app.commands().await?.start_turn(&caller, request).await?;
     Ok((StatusCode::ACCEPTED, Json(receipt)))
 }
 
@@ -117,10 +117,10 @@ async fn read(
     Who(caller): Who,
     Id(id): Id<TurnId>,
 ) -> Result<Json<TurnView>, Problem> {
-    if let Some(view) = app.queries().turn(caller.scope, id).await? {
+    if let Some(view) = app.views().await?.turn(caller.scope, id).await? {
         return Ok(Json(view));
     }
-    let loaded = app.journal().load::<Turn>(&id.to_string()).await?;
+    let loaded = app.history().await?.load::<Turn>(&id.to_string()).await?;
     let own = loaded.scope == Some(caller.scope);
     let view = own.then(|| fresh(loaded.state)).flatten();
     view.map(Json).ok_or_else(|| Problem::not_found("turn"))
@@ -158,6 +158,6 @@ async fn cancel(
     Id(id): Id<TurnId>,
     MaybeBody(cancel): MaybeBody<Cancel>,
 ) -> Result<StatusCode, Problem> {
-    app.commands().cancel_turn(&caller, id, cancel.reason()?).await?;
+    app.commands().await?.cancel_turn(&caller, id, cancel.reason()?).await?;
     Ok(StatusCode::ACCEPTED)
 }

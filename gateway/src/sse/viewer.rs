@@ -72,18 +72,36 @@ impl Viewer {
         };
         let snapshot = self.watch.source.snapshot();
         let gap = |reason: &str| json!({"snapshot": snapshot, "reason": reason});
-        let told = match end {
-            End::Done | End::Gone => Ok(()),
-            End::Slow => self.outlet.named("gap", &gap("slow_reader")).await,
-            End::Nowhere => self.outlet.named("gap", &gap("unknown_cursor")).await,
-            End::Failed(error) => self.outlet.named("error", &Problem::from(error).into_logged_body()).await,
+        let (name, data) = match end {
+            End::Done | End::Gone => return,
+            End::Slow => ("gap", gap("slow_reader")),
+            End::Nowhere => ("gap", gap("unknown_cursor")),
+            End::Failed(error) => ("error", Problem::from(error).into_logged_body()),
         };
+        let told = Box::pin(self.outlet.named(name, &data)).await;
         if told.is_err() {
             debug!("a viewer went before it was told why its stream ends");
         }
     }
 
+    /// Most viewers wait most of the time, and there are many of them. What a viewer does only once, or only when
+    /// something happens, is therefore boxed: it takes memory while it is done and not while the viewer waits.
     async fn watch(&mut self) -> Result<(), End> {
+        let mut subscription = Box::pin(self.begin()).await?;
+        while !self.is_done() {
+            tokio::select! {
+                item = subscription.next() => match item {
+                    Some(item) => Box::pin(self.item(item)).await?,
+                    None => return Err(End::Slow),
+                },
+                () = self.outlet.silence() => Box::pin(self.outlet.beat()).await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows what the viewer missed and the text so far; gives what comes next.
+    async fn begin(&mut self) -> Result<Subscription, End> {
         self.outlet.beat().await?;
         let Cursor::After(after) = self.watch.cursor else { return Err(End::Nowhere) };
         let hub = self.app.hub().clone();
@@ -101,17 +119,14 @@ impl Viewer {
         if !self.is_done() {
             self.text_so_far().await?;
         }
-        while !self.is_done() {
-            tokio::select! {
-                item = subscription.next() => match item {
-                    Some(Item::Fact(passing)) => self.fact(&passing).await?,
-                    Some(Item::Frame(frame)) => self.frame(frame).await?,
-                    None => return Err(End::Slow),
-                },
-                () = self.outlet.silence() => self.outlet.beat().await?,
-            }
+        Ok(subscription)
+    }
+
+    async fn item(&mut self, item: Item) -> Result<(), End> {
+        match item {
+            Item::Fact(passing) => self.fact(&passing).await,
+            Item::Frame(frame) => self.frame(frame).await,
         }
-        Ok(())
     }
 
     /// A conversation without a turn that runs or waits has nothing more to say.

@@ -11,10 +11,9 @@ use tracing::{error, info, warn};
 
 use super::Projector;
 use super::backoff::Backoff;
+use crate::pages::{Page, Pages};
 use crate::store::{Store, StoreError};
 
-/// Most facts in a batch.
-const BATCH: usize = 500;
 /// Who is further behind reads the journal first.
 const FAR: u64 = 10_000;
 /// How often the dead letters are counted again, so that mended ones are noticed.
@@ -41,7 +40,8 @@ impl<S: Store> Projector<S> {
                 self.count_dead_letters().await;
                 counted = Some(Instant::now());
             }
-            let (facts, jump) = active.run_until_cancelled(gather(&mut follow, self.options.linger)).await?;
+            let (facts, jump) =
+                active.run_until_cancelled(gather(&mut follow, self.options.linger, S::BATCH)).await?;
             cursor = self.take_in(active, &facts, cursor).await?;
             self.report.is_behind(follow.behind());
             if let Some(next) = jump {
@@ -104,25 +104,21 @@ impl<S: Store> Projector<S> {
         active.cancelled().await;
     }
 
-    /// Takes in what the journal has after the cursor, at least up to `until`.
+    /// Takes in what the journal has after the cursor, up to `until`.
     async fn catch_up(&self, active: &CancellationToken, mut cursor: u64, until: u64) -> Option<u64> {
         let mut backoff = Backoff::default();
-        let mut limit = BATCH as u32;
+        let mut pages = Pages::new(&self.journal, cursor, until, S::BATCH);
         while cursor < until {
             self.report.is_behind(until - cursor);
-            match self.journal.read(cursor, limit).await {
-                Ok(facts) if !facts.is_empty() => {
+            match pages.next().await {
+                Ok(Some(Page::Facts(facts))) => {
                     cursor = self.take_in(active, &facts, cursor).await?;
-                    (backoff, limit) = (Backoff::default(), BATCH as u32);
+                    backoff = Backoff::default();
                 }
-                Ok(_) => active.run_until_cancelled(backoff.wait()).await?,
-                Err(JournalError::Damaged { seq, cause }) if seq == cursor + 1 => {
+                Ok(Some(Page::Damaged { seq, cause })) => {
                     cursor = self.give_up(active, cursor, seq, &cause).await?;
                 }
-                // Up to the damaged one first.
-                Err(JournalError::Damaged { seq, .. }) if seq > cursor => {
-                    limit = u32::try_from(seq - 1 - cursor).unwrap_or(limit);
-                }
+                Ok(None) => active.run_until_cancelled(backoff.wait()).await?,
                 Err(error) => self.wait_for_journal(active, &mut backoff, &error).await?,
             }
         }
@@ -156,14 +152,14 @@ impl<S: Store> Projector<S> {
 
 /// Waits a while for facts, and a little longer for more of them. Gives the first `seq` that the stream has again if
 /// facts after these are not on it.
-async fn gather(follow: &mut Follow, linger: Duration) -> (Vec<Fact>, Option<u64>) {
+async fn gather(follow: &mut Follow, linger: Duration, most: usize) -> (Vec<Fact>, Option<u64>) {
     let mut facts = match timeout(RECOUNT, follow.next_batch()).await {
         Ok(Delivery::Facts(facts)) => facts,
         Ok(Delivery::Jump { next, .. }) => return (Vec::new(), Some(next)),
         Err(_) => return (Vec::new(), None),
     };
     let end = Instant::now() + linger;
-    while facts.len() < BATCH {
+    while facts.len() < most {
         match timeout_at(end, follow.next_batch()).await {
             Ok(Delivery::Facts(more)) => facts.extend(more),
             Ok(Delivery::Jump { next, .. }) => return (facts, Some(next)),

@@ -145,8 +145,8 @@ impl Messages {
         self.appended.entry(key).or_default().push(block);
     }
 
-    /// Puts the blocks into their messages, for when every fact has been taken in.
-    pub(super) fn settle(&mut self) {
+    /// Puts the blocks into those of their messages that are new, so that each is written once.
+    pub(super) fn join(&mut self) {
         for ((tenant, workspace, _), row) in self.added.iter_mut() {
             let Some(turn) = row.turn_id.filter(|_| row.role.as_deref() == Some("assistant")) else {
                 continue;
@@ -156,6 +156,11 @@ impl Messages {
             row.set_sequence(row.sequence().max(blocks.last().map_or(0, seq_of).unsigned_abs()));
             row.blocks = Some(Value::Array(blocks));
         }
+    }
+
+    /// The same for when every fact has been taken in: what finds no message has none.
+    pub(super) fn settle(&mut self) {
+        self.join();
         self.appended.clear();
     }
 

@@ -51,20 +51,28 @@ impl Views {
         for fact in facts {
             views.take_in(fact)?;
         }
+        views.messages.join();
         Ok(views)
     }
 
     /// Folds one more fact, later than those before.
     pub(crate) fn take_in(&mut self, fact: &Fact) -> Result<(), StoreError> {
-        let refused = |cause: String| StoreError::Refused { store: NAME, cause };
-        let Some(event) = fact.event().map_err(|error| refused(error.to_string()))? else { return Ok(()) };
+        match fact.event() {
+            Ok(Some(event)) => self.take_event(fact, &event),
+            Ok(None) => Ok(()),
+            Err(error) => Err(refused(error.to_string())),
+        }
+    }
+
+    /// The same for whoever has read its event already.
+    pub(crate) fn take_event(&mut self, fact: &Fact, event: &Event) -> Result<(), StoreError> {
         let id = fact.aggregate_id.parse().map_err(|_| {
             refused(format!(
                 "fact {} is of {} `{}`, which is no UUID",
                 fact.seq, fact.aggregate_type, fact.aggregate_id
             ))
         })?;
-        self.take(Source { fact, id }, &event);
+        self.take(Source { fact, id }, event);
         Ok(())
     }
 
@@ -132,6 +140,10 @@ impl Views {
         self.plans.steps.write(connection, shadow).await?;
         self.keys.write(connection, shadow).await
     }
+}
+
+fn refused(cause: String) -> StoreError {
+    StoreError::Refused { store: NAME, cause }
 }
 
 #[cfg(test)]

@@ -36,8 +36,12 @@ pub struct ConversationView {
     /// What a list shows of it.
     #[serde(flatten)]
     pub row: ConversationRow,
-    /// Its messages, oldest first. Each names the one that it follows.
+    /// A page of its messages: the newest ones, or those before a cursor. Oldest first; each names the one that it
+    /// follows.
     pub messages: Vec<MessageView>,
+    /// Where the page of the messages before these begins; none where there are none before them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// Tokens of all its turns.
     pub usage: Usage,
     /// Every fact up to this `seq` is in this answer: follow the stream from here.
@@ -66,24 +70,28 @@ pub struct MessageView {
 const ROW: &str =
     "id as conversation_id, coalesce(title, '') as title, coalesce(is_archived, false) as archived,
   created_at, updated_at";
+/// A page, newest first. Both messages of a turn are of one moment, the person's before the answer.
 const MESSAGES: &str = "
 select to_jsonb(r) from (
   select id as message_id, parent_message_id, role, turn_id, blocks, created_at
-  from chat.messages where conversation_id = $1 order by created_at, sequence, role desc, id) r";
-/// What blocks only point at: calls and approvals as they stand, each as the fields that a block is to have.
+  from chat.messages where conversation_id = $1 and ($2::timestamptz is null
+    or (created_at, role = 'assistant', id) < ($2, (select role = 'assistant' from chat.messages where id = $3), $3))
+  order by created_at desc, role = 'assistant' desc, id desc limit $4) r";
+/// What blocks only point at: calls and approvals of some turns as they stand, each as the fields that a block is to
+/// have.
 const STANDINGS: &str = "
 select jsonb_build_object('id', id, 'fields', jsonb_strip_nulls(jsonb_build_object('status', status, 'input', input,
   'output', output, 'outputRef', output_ref, 'error', error, 'latencyMs', latency_ms)))
-from execution.tool_calls where conversation_id = $1
+from execution.tool_calls where conversation_id = $1 and turn_id = any ($2)
 union all
 select jsonb_build_object('id', id, 'fields', jsonb_strip_nulls(jsonb_build_object(
   'status', coalesce(resolution, 'open'), 'resolution', resolution,
   'resolvedBy', resolved_by_user_id, 'resolvedAt', resolved_at, 'note', note)))
-from agent.approval_requests where conversation_id = $1
+from agent.approval_requests where conversation_id = $1 and turn_id = any ($2)
 union all
 select jsonb_build_object('id', id, 'fields', jsonb_strip_nulls(jsonb_build_object(
   'status', status, 'version', version, 'resolvedBy', resolved_by_user_id, 'resolvedAt', resolved_at, 'note', note)))
-from agent.plans where conversation_id = $1";
+from agent.plans where conversation_id = $1 and turn_id = any ($2)";
 const USAGE: &str = "
 select jsonb_build_object('inputTokens', coalesce(sum(input_tokens), 0)::bigint,
   'outputTokens', coalesce(sum(output_tokens), 0)::bigint)
@@ -116,7 +124,8 @@ impl Queries {
         Ok(page.of(items, |row| (row.created_at, row.conversation_id.0)))
     }
 
-    /// A conversation with its messages; `None` if the workspace has none with this id, or not yet.
+    /// A conversation with a page of its messages, the newest ones first; `None` if the workspace has none with this
+    /// id, or not yet.
     ///
     /// # Errors
     /// [`QueryError`].
@@ -124,7 +133,9 @@ impl Queries {
         &self,
         scope: Scope,
         id: ConversationId,
+        page: Page,
     ) -> Result<Option<ConversationView>, QueryError> {
+        let ((time, after), limit) = (page.after()?, page.rows()?);
         bounded(async {
             let sql = format!(
                 "select to_jsonb(r) from
@@ -134,8 +145,14 @@ impl Queries {
             let Some(row) = one(&mut transaction, rows::<ConversationRow>(&sql).bind(id.0)).await? else {
                 return Ok(None);
             };
-            let mut messages = all(&mut transaction, rows::<MessageView>(MESSAGES).bind(id.0)).await?;
-            let standings = all(&mut transaction, rows::<Standing>(STANDINGS).bind(id.0)).await?;
+            let query = rows::<MessageView>(MESSAGES).bind(id.0).bind(time).bind(after).bind(limit);
+            let newest_first = all(&mut transaction, query).await?;
+            let Paged { items: mut messages, next_cursor } =
+                page.of(newest_first, |message| (message.created_at, message.message_id.0));
+            messages.reverse();
+            let turns: Vec<_> = messages.iter().map(|message| message.turn_id.0).collect();
+            let standings = rows::<Standing>(STANDINGS).bind(id.0).bind(turns);
+            let standings = all(&mut transaction, standings).await?;
             let usage = one(&mut transaction, rows::<Usage>(USAGE).bind(id.0)).await?.unwrap_or_default();
             let last_seq = super::runtime::cursor(&mut transaction, crate::postgres::NAME).await?;
             let standings = standings.into_iter().map(|standing| (standing.id, standing.fields)).collect();
@@ -143,7 +160,7 @@ impl Queries {
                 .iter_mut()
                 .flat_map(|message| &mut message.blocks)
                 .for_each(|block| complete(block, &standings));
-            Ok(Some(ConversationView { row, messages, usage, last_seq }))
+            Ok(Some(ConversationView { row, messages, next_cursor, usage, last_seq }))
         })
         .await
     }

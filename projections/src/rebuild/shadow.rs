@@ -11,6 +11,8 @@ use super::{Progress, RebuildError, Tell};
 use crate::pages::{Page, Pages};
 use crate::store::{Batch, StoreError};
 
+/// Most facts taken in at a time.
+const PAGE: usize = 2_000;
 /// Who is no further behind than this holds the cursor and takes in the rest.
 const NEAR: u64 = 500;
 
@@ -59,7 +61,7 @@ impl<'f, S: Shadow> Filling<'f, S> {
         if head < until {
             return Err(RebuildError::OtherJournal { store: self.shadow.store(), cursor: until, head });
         }
-        let mut pages = Pages::new(self.journal, self.at, until);
+        let mut pages = Pages::new(self.journal, self.at, until, PAGE);
         while let Some(page) = pages.next().await? {
             match page {
                 Page::Facts(facts) => {

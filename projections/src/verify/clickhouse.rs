@@ -2,9 +2,9 @@
 
 use ::clickhouse::{RowOwned, RowRead};
 use chrono::{DateTime, TimeDelta, Utc};
-use oxagen_domain::Fact;
+use oxagen_domain::{Event, Fact};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::compare::{Comparison, Findings, Place, Row};
 use super::expected::{Expected, Part, Table};
@@ -14,7 +14,11 @@ use crate::clickhouse::event::EventRow;
 use crate::clickhouse::invocation::{InvocationRow, Invocations};
 use crate::clickhouse::usage::UsageRow;
 use crate::clickhouse::{Analytic, ClickHouse, NAME, explain};
+use crate::kinds::has_analytic_rows;
 use crate::store::StoreError;
+
+/// Identifiers in one question; the server takes no longer ones.
+const IDS: usize = 1_000;
 
 /// The rows of every table.
 #[derive(Default)]
@@ -25,18 +29,30 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Folds a fact.
-    pub(super) fn take_in(&mut self, fact: &Fact, part: Part) -> Result<(), StoreError> {
-        let Some(event) = fact.event().map_err(|error| refused(NAME, error))? else { return Ok(()) };
+    /// Folds a fact, without its event if that cannot be read.
+    pub(super) fn take_in(
+        &mut self,
+        fact: &Fact,
+        event: Option<&Event>,
+        part: Part,
+    ) -> Result<(), StoreError> {
+        // Its identifier is known before the row is made.
+        if part.has(fact.event_id)
+            && (event.is_some() || !has_analytic_rows(&fact.kind))
+            && let Some(row) = EventRow::of(fact)
+        {
+            add(&mut self.events, &row, part)?;
+        }
+        let Some(event) = event else { return Ok(()) };
         let mut ended = Invocations::default();
-        ended.take(fact, &event).map_err(|cause| refused(NAME, cause))?;
+        ended.take(fact, event).map_err(|cause| refused(NAME, cause))?;
         for row in ended.rows() {
             add(&mut self.invocations, &row, part)?;
         }
-        if let Some(row) = UsageRow::of(fact, &event) {
+        if let Some(row) = UsageRow::of(fact, event) {
             add(&mut self.usage, &row, part)?;
         }
-        add(&mut self.events, &EventRow::of(fact, &event), part)
+        Ok(())
     }
 }
 
@@ -57,18 +73,13 @@ pub(super) async fn compare(
     let Tables { invocations, events, usage } = std::mem::take(&mut expected.analytic);
     let part = expected.part;
     store.client.clear_cached_metadata().await;
-    table::<InvocationRow>(
-        store,
-        part,
-        Comparison::new(place::<InvocationRow>(), cursor, invocations, findings),
-    )
-    .await?;
-    table::<EventRow>(store, part, Comparison::new(place::<EventRow>(), cursor, events, findings)).await?;
-    table::<UsageRow>(store, part, Comparison::new(place::<UsageRow>(), cursor, usage, findings)).await
+    table::<InvocationRow>(store, part, comparison::<InvocationRow>(cursor, invocations, findings)).await?;
+    table::<EventRow>(store, part, comparison::<EventRow>(cursor, events, findings)).await?;
+    table::<UsageRow>(store, part, comparison::<UsageRow>(cursor, usage, findings)).await
 }
 
-fn place<R: Analytic>() -> Place {
-    Place { store: NAME, table: R::TABLE }
+fn comparison<R: Analytic>(cursor: u64, expected: Table, findings: &mut Findings) -> Comparison<'_> {
+    Comparison::new(Place { store: NAME, table: R::TABLE }, told::<R>, cursor, expected, findings)
 }
 
 async fn table<R>(store: &ClickHouse, part: Part, mut comparison: Comparison<'_>) -> Result<(), StoreError>
@@ -76,16 +87,41 @@ where
     R: Analytic + RowOwned + RowRead + Serialize,
     for<'a> R: ::clickhouse::Row<Value<'a> = R>,
 {
+    let mut conditions = vec![match comparison.after() {
+        0 => "true".to_owned(),
+        after => format!("sequence > {after}"),
+    }];
+    if let Some(tenant) = comparison.tenant() {
+        conditions.push(format!("tenant_id = '{tenant}'"));
+    }
+    read::<R>(store, part, &conditions.join(" and "), &mut comparison).await?;
+    for ids in comparison.lacking().chunks(IDS) {
+        let ids: Vec<_> = ids.iter().map(|id| format!("'{id}'")).collect();
+        let among = format!("{} in ({})", R::KEY[2], ids.join(", "));
+        read::<R>(store, part, &among, &mut comparison).await?;
+    }
+    comparison.end();
+    Ok(())
+}
+
+async fn read<R>(
+    store: &ClickHouse,
+    part: Part,
+    condition: &str,
+    comparison: &mut Comparison<'_>,
+) -> Result<(), StoreError>
+where
+    R: Analytic + RowOwned + RowRead + Serialize,
+    for<'a> R: ::clickhouse::Row<Value<'a> = R>,
+{
     let failed = |error: ::clickhouse::error::Error| explain(&error);
-    let tenant = comparison.tenant().map_or(String::new(), |tenant| format!(" where tenant_id = '{tenant}'"));
-    let select = format!("select ?fields from {} final{tenant}", R::TABLE);
+    let select = format!("select ?fields from {} final where {condition}", R::TABLE);
     let mut found = store.client.query(&select).fetch::<R>().map_err(failed)?;
     while let Some(row) = found.next().await.map_err(failed)? {
         if part.has(row.key().2) && !is_forgotten(&row) {
             comparison.found(row.key(), &compared(&row)?);
         }
     }
-    comparison.end();
     Ok(())
 }
 
@@ -94,15 +130,19 @@ fn is_forgotten<R: Analytic>(row: &R) -> bool {
     row.at() < Utc::now() - TimeDelta::days(R::KEPT_DAYS)
 }
 
+/// As it is sent to the server, its key included; times are milliseconds.
 fn compared<R: Analytic + Serialize>(row: &R) -> Result<Row, StoreError> {
-    let value = serde_json::to_value(row).map_err(|error| refused(NAME, error))?;
-    let Value::Object(mut fields) = value else { return Err(refused(NAME, "a row is no object")) };
+    let text = serde_json::to_string(row).map_err(|error| refused(NAME, error))?;
+    Ok(Row { sequence: row.sequence(), text })
+}
+
+fn told<R: Analytic>(text: &str) -> Vec<(&'static str, Value)> {
+    let mut fields: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
     let column = |name: &'static str| {
         let value = fields.remove(name).unwrap_or_default();
         (name, if name == "at" || name.ends_with("_at") { time(value) } else { value })
     };
-    let columns = R::COLUMN_NAMES.iter().copied().filter(|name| !R::KEY.contains(name)).map(column);
-    Ok(Row { sequence: row.sequence(), columns: columns.collect() })
+    R::COLUMN_NAMES.iter().copied().filter(|name| !R::KEY.contains(name)).map(column).collect()
 }
 
 /// Milliseconds as a time that people can read.

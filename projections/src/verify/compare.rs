@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use oxagen_domain::TenantId;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use super::VerifyOptions;
 use super::report::{ColumnDifference, Count, Difference, Outage, Report, Tally, What};
@@ -18,8 +19,8 @@ const LIMIT: usize = 100;
 pub(super) struct Row {
     /// The `seq` of its last fact.
     pub(super) sequence: u64,
-    /// Its columns besides the key and `sequence`; the same ones in the same order for all rows of a table.
-    pub(super) columns: Vec<(&'static str, Value)>,
+    /// What it says besides its key and `sequence`, as JSON; equal rows of a table are written alike.
+    pub(super) text: String,
 }
 
 impl Row {
@@ -29,27 +30,25 @@ impl Row {
             hash.update(part);
         }
         hash.update(self.sequence.to_be_bytes());
-        for (name, value) in &self.columns {
-            hash.update(format!("\0{name}={value}"));
-        }
+        hash.update(&self.text);
         hash.finalize().iter().take(16).fold(0, |hash, byte| (hash << 8) | u128::from(*byte))
     }
+}
 
-    fn differences(&self, found: &Self) -> Vec<ColumnDifference> {
-        let sequence = (self.sequence != found.sequence).then(|| ColumnDifference {
-            column: "sequence",
-            expected: self.sequence.into(),
-            found: found.sequence.into(),
-        });
-        let pairs = self.columns.iter().zip(&found.columns);
-        let columns = pairs.filter(|(expected, found)| expected.1 != found.1);
-        let columns = columns.map(|(expected, found)| ColumnDifference {
-            column: expected.0,
-            expected: expected.1.clone(),
-            found: found.1.clone(),
-        });
-        columns.chain(sequence).collect()
-    }
+/// How a table's rows are told: their columns besides the key and `sequence`, out of their text.
+pub(super) type Columns = fn(&str) -> Vec<(&'static str, Value)>;
+
+fn differences(columns: Columns, expected: &Row, found: &Row) -> Vec<ColumnDifference> {
+    let sequence = (expected.sequence != found.sequence).then(|| ColumnDifference {
+        column: "sequence",
+        expected: expected.sequence.into(),
+        found: found.sequence.into(),
+    });
+    let pairs = columns(&expected.text).into_iter().zip(columns(&found.text));
+    let differing = pairs.filter(|(expected, found)| expected.1 != found.1);
+    let named =
+        differing.map(|((column, expected), (_, found))| ColumnDifference { column, expected, found });
+    named.chain(sequence).collect()
 }
 
 /// Where a row is.
@@ -126,8 +125,11 @@ impl Findings {
         }
     }
 
-    /// Notes a difference.
+    /// Notes a difference. What is nobody's, such as a number that holds no fact, is left out for one tenant.
     pub(super) fn differs(&mut self, place: Place, tenant_id: Option<TenantId>, id: String, what: What) {
+        if self.tenant.is_some() && tenant_id != self.tenant {
+            return;
+        }
         self.differing += 1;
         if self.differences.len() < self.limit {
             let Place { store, table } = place;
@@ -181,6 +183,7 @@ impl Findings {
 /// One table on its way through a comparison.
 pub(super) struct Comparison<'f> {
     place: Place,
+    columns: Columns,
     /// How far the store was when it began.
     cursor: u64,
     expected: BTreeMap<Key, Row>,
@@ -191,16 +194,28 @@ impl<'f> Comparison<'f> {
     /// These rows must be there.
     pub(super) fn new(
         place: Place,
+        columns: Columns,
         cursor: u64,
         expected: BTreeMap<Key, Row>,
         findings: &'f mut Findings,
     ) -> Self {
-        Self { place, cursor, expected, findings }
+        Self { place, columns, cursor, expected, findings }
     }
 
     /// Whose rows were asked for.
     pub(super) fn tenant(&self) -> Option<TenantId> {
         self.findings.tenant
+    }
+
+    /// The place after which rows were asked for. Those that moved last before it need not be read.
+    pub(super) fn after(&self) -> u64 {
+        self.findings.after
+    }
+
+    /// The identifiers of rows that must be in a window and were not found in it. They may lie before it.
+    pub(super) fn lacking(&self) -> Vec<Uuid> {
+        let asked = |row: &Row| self.findings.after > 0 && self.findings.asks(row.sequence);
+        self.expected.iter().filter(|(_, row)| asked(row)).map(|(key, _)| key.2).collect()
     }
 
     /// This row is there.
@@ -217,16 +232,17 @@ impl<'f> Comparison<'f> {
         if !asked {
             return;
         }
-        let hashes = (expected.as_ref().map(|row| row.hash(&key)), Some(found.hash(&key)));
-        self.findings.count(self.place, TenantId(key.0), hashes.0, hashes.1);
+        let (hash, tenant) = (found.hash(&key), TenantId(key.0));
+        if expected.as_ref() == Some(found) {
+            self.findings.count(self.place, tenant, Some(hash), Some(hash));
+            return;
+        }
+        self.findings.count(self.place, tenant, expected.as_ref().map(|row| row.hash(&key)), Some(hash));
         let what = match expected {
             None => What::Extra,
-            Some(expected) => match expected.differences(found) {
-                columns if columns.is_empty() => return,
-                columns => What::Changed { columns },
-            },
+            Some(expected) => What::Changed { columns: differences(self.columns, &expected, found) },
         };
-        self.findings.differs(self.place, Some(TenantId(key.0)), key.2.to_string(), what);
+        self.findings.differs(self.place, Some(tenant), key.2.to_string(), what);
     }
 
     /// No more rows are there.

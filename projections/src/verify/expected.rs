@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::compare::{Findings, Place, Row};
 use super::report::What;
-use super::{clickhouse, neo4j};
+use super::{clickhouse, neo4j, refused};
 use crate::postgres::views::Views;
 use crate::store::StoreError;
 use crate::table::Key;
@@ -60,17 +60,7 @@ impl Expected {
             return;
         }
         self.tenants.insert(fact.tenant_id);
-        let has = |cursor: Option<u64>| cursor.is_some_and(|cursor| fact.seq <= cursor);
-        let mut folded = Ok(());
-        if has(cursors.postgres) {
-            folded = self.views.take_in(fact);
-        }
-        if has(cursors.clickhouse) {
-            folded = folded.and(self.analytic.take_in(fact, self.part));
-        }
-        if has(cursors.neo4j) {
-            folded = folded.and(self.edges.take_in(fact, self.part));
-        }
+        let folded = self.fold(fact, cursors);
         if let Err(StoreError::Refused { cause, .. }) = folded
             && self.part.number == 0
             && findings.asks(fact.seq)
@@ -78,6 +68,29 @@ impl Expected {
             let place = Place { store: "journal", table: "events" };
             findings.differs(place, Some(fact.tenant_id), fact.seq.to_string(), What::Unreadable { cause });
         }
+    }
+
+    /// One store's refusal does not keep the fact from the others.
+    fn fold(&mut self, fact: &Fact, cursors: &Cursors) -> Result<(), StoreError> {
+        let has = |cursor: Option<u64>| cursor.is_some_and(|cursor| fact.seq <= cursor);
+        if ![cursors.postgres, cursors.clickhouse, cursors.neo4j].into_iter().any(has) {
+            return Ok(());
+        }
+        let (event, mut folded) = match fact.event() {
+            Ok(event) => (event, Ok(())),
+            Err(error) => (None, Err(refused("journal", error))),
+        };
+        if has(cursors.clickhouse) {
+            folded = folded.and(self.analytic.take_in(fact, event.as_ref(), self.part));
+        }
+        let Some(event) = event else { return folded };
+        if has(cursors.postgres) {
+            folded = folded.and(self.views.take_event(fact, &event));
+        }
+        if has(cursors.neo4j) {
+            folded = folded.and(self.edges.take_in(fact, &event, self.part));
+        }
+        folded
     }
 
     /// Forgets what belongs to another part.

@@ -17,7 +17,8 @@ const SEQUENCE: Place = Place { store: "journal", table: "sequence" };
 pub(super) struct History {
     part: Part,
     last: u64,
-    versions: HashMap<Uuid, u64>,
+    /// The last one of each aggregate, by its type and identifier.
+    versions: HashMap<(String, String), u64>,
 }
 
 impl History {
@@ -26,13 +27,25 @@ impl History {
         Self { part, last: 0, versions: HashMap::new() }
     }
 
+    /// From this place on.
+    pub(super) fn after(part: Part, after: u64) -> Self {
+        Self { last: after, ..Self::new(part) }
+    }
+
+    /// What came before it.
+    pub(super) fn remember(&mut self, fact: &Fact) {
+        let aggregate = (fact.aggregate_type.clone(), fact.aggregate_id.clone());
+        self.versions.insert(aggregate, fact.aggregate_version);
+    }
+
     /// Looks at the next fact.
     pub(super) fn take_in(&mut self, fact: &Fact, findings: &mut Findings) {
         self.follows(fact.seq, findings);
-        let aggregate = derive(Uuid::nil(), &format!("{}/{}", fact.aggregate_type, fact.aggregate_id));
-        if !self.part.has(aggregate) {
+        let parsed = fact.aggregate_id.parse::<Uuid>();
+        if !self.part.has(parsed.unwrap_or_else(|_| derive(Uuid::nil(), &fact.aggregate_id))) {
             return;
         }
+        let aggregate = (fact.aggregate_type.clone(), fact.aggregate_id.clone());
         let version = self.versions.entry(aggregate).or_default();
         let expected = *version + 1;
         *version = fact.aggregate_version;

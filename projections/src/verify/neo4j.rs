@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use neo4rs::{BoltType, query};
-use oxagen_domain::Fact;
+use oxagen_domain::{Event, Fact};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::compare::{Comparison, Findings, Place, Row};
+use super::compare::{Columns, Comparison, Findings, Place, Row};
 use super::expected::{Expected, Part, Table};
 use super::refused;
 use super::report::What;
@@ -23,6 +23,7 @@ struct Kind {
     name: &'static str,
     id: &'static str,
     columns: &'static [&'static str],
+    told: Columns,
     read: &'static str,
 }
 
@@ -30,8 +31,10 @@ const INVOKED: Kind = Kind {
     name: "INVOKED",
     id: "call",
     columns: &["execution", "version", "capability", "status", "attempt", "latency", "started", "finished"],
+    told: |text| INVOKED.told(text),
     read: "
 MATCH (e:Execution)-[i:INVOKED]->(v:ToolVersion) WHERE e.tenant IN $tenants
+  AND ($after = 0 OR i.sequence > $after OR i.callId IN $ids)
 RETURN e.tenant AS tenant, e.workspace AS workspace, i.callId AS call, e.id AS execution, v.id AS version,
   i.capability AS capability, i.status AS status, i.attempt AS attempt, i.latencyMs AS latency,
   toString(i.startedAt) AS started, toString(i.finishedAt) AS finished, i.sequence AS sequence",
@@ -41,8 +44,10 @@ const APPROVED_BY: Kind = Kind {
     name: "APPROVED_BY",
     id: "approval",
     columns: &["execution", "user", "call", "at"],
+    told: |text| APPROVED_BY.told(text),
     read: "
 MATCH (e:Execution)-[a:APPROVED_BY]->(u:User) WHERE e.tenant IN $tenants
+  AND ($after = 0 OR a.sequence > $after OR a.approvalId IN $ids)
 RETURN e.tenant AS tenant, e.workspace AS workspace, a.approvalId AS approval, e.id AS execution, u.id AS user,
   a.callId AS call, toString(a.at) AS at, a.sequence AS sequence",
 };
@@ -56,11 +61,10 @@ pub(super) struct Edges {
 
 impl Edges {
     /// Folds a fact.
-    pub(super) fn take_in(&mut self, fact: &Fact, part: Part) -> Result<(), StoreError> {
-        let Some(event) = fact.event().map_err(|error| refused(NAME, error))? else { return Ok(()) };
+    pub(super) fn take_in(&mut self, fact: &Fact, event: &Event, part: Part) -> Result<(), StoreError> {
         let (mut invocations, mut approvals) = (Invocations::default(), Approvals::default());
-        invocations.take(fact, &event).map_err(|cause| refused(NAME, cause))?;
-        approvals.take(fact, &event);
+        invocations.take(fact, event).map_err(|cause| refused(NAME, cause))?;
+        approvals.take(fact, event);
         for row in invocations.into_rows() {
             add(&mut self.invoked, &INVOKED, row, part)?;
         }
@@ -97,16 +101,26 @@ pub(super) async fn compare(
     let tenants: Vec<String> = expected.tenants.iter().map(ToString::to_string).collect();
     for (kind, edges) in [(&INVOKED, invoked), (&APPROVED_BY, approved_by)] {
         let place = Place { store: NAME, table: kind.name };
-        let mut comparison = Comparison::new(place, cursor, edges, findings);
+        let mut comparison = Comparison::new(place, kind.told, cursor, edges, findings);
         let mut strange = Vec::new();
-        let read = query(kind.read).param("tenants", tenants.clone());
-        let mut found = store.graph.execute(read).await.map_err(|error| explain(&error))?;
-        while let Some(row) = found.next().await.map_err(|error| explain(&error))? {
-            match kind.row(row.to().map_err(|error| refused(NAME, error))?) {
-                Ok((key, row)) if expected.part.has(key.2) => comparison.found(key, &row),
-                Ok(_) => {}
-                Err(id) => strange.push(id),
+        let mut wanted = (comparison.after().cast_signed(), Vec::new());
+        loop {
+            let (after, ids) = wanted;
+            let read = query(kind.read).param("tenants", tenants.clone()).param("after", after);
+            let read = read.param("ids", ids.iter().map(Uuid::to_string).collect::<Vec<_>>());
+            let mut found = store.graph.execute(read).await.map_err(|error| explain(&error))?;
+            while let Some(row) = found.next().await.map_err(|error| explain(&error))? {
+                match kind.row(row.to().map_err(|error| refused(NAME, error))?) {
+                    Ok((key, row)) if expected.part.has(key.2) => comparison.found(key, &row),
+                    Ok(_) => {}
+                    Err(id) => strange.push(id),
+                }
             }
+            let lacking = comparison.lacking();
+            if after == i64::MAX || lacking.is_empty() {
+                break;
+            }
+            wanted = (i64::MAX, lacking);
         }
         comparison.end();
         if expected.part.number == 0 {
@@ -128,9 +142,15 @@ impl Kind {
         let sequence = columns.remove("sequence").and_then(|value| value.as_u64()).unwrap_or_default();
         let column = |name: &&'static str| {
             let value = columns.remove(*name).unwrap_or_default();
-            (*name, if ["started", "finished", "at"].contains(name) { time(value) } else { value })
+            if ["started", "finished", "at"].contains(name) { time(value) } else { value }
         };
-        Ok((key, Row { sequence, columns: self.columns.iter().map(column).collect() }))
+        let columns: Value = self.columns.iter().map(column).collect();
+        Ok((key, Row { sequence, text: columns.to_string() }))
+    }
+
+    fn told(&self, text: &str) -> Vec<(&'static str, Value)> {
+        let values: Vec<Value> = serde_json::from_str(text).unwrap_or_default();
+        self.columns.iter().copied().zip(values).collect()
     }
 }
 

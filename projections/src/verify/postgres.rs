@@ -1,6 +1,7 @@
 //! The read models in Postgres.
 
 use futures::TryStreamExt;
+use serde_json::Value;
 use sqlx::postgres::PgConnection;
 use sqlx::{Row as _, Transaction};
 
@@ -44,26 +45,41 @@ async fn table<R: Table>(
 ) -> Result<(), sqlx::Error> {
     let columns: Vec<_> = R::COLUMNS.iter().map(|column| column.name).collect();
     let select = format!(
-        "select tenant_id, workspace_id, id, sequence, {} from {} where $1 is null or tenant_id = $1",
+        "select tenant_id, workspace_id, id, sequence, {} from {}
+         where ($1 is null or tenant_id = $1) and ($2 = 0 or sequence > $2 or id = any ($3))",
         columns.join(", "),
         R::NAME
     );
-    let tenant = findings.tenant.map(|tenant| tenant.0);
     let expected = rows.take_all().into_iter().map(|(key, row)| (key, compared(&row))).collect();
     let place = Place { store: NAME, table: R::NAME };
-    let mut comparison = Comparison::new(place, cursor, expected, findings);
-    let mut found = sqlx::query(&select).bind(tenant).fetch(connection);
-    while let Some(row) = found.try_next().await? {
-        let key: Key = (row.try_get("tenant_id")?, row.try_get("workspace_id")?, row.try_get("id")?);
-        let row = R::read(&row)?;
-        if part.has(R::part_of(&key, &row)) {
-            comparison.found(key, &compared(&row));
+    let mut comparison = Comparison::new(place, told::<R>, cursor, expected, findings);
+    let tenant = comparison.tenant().map(|tenant| tenant.0);
+    let mut wanted = (comparison.after().cast_signed(), Vec::new());
+    loop {
+        let (after, ids) = wanted;
+        let mut found = sqlx::query(&select).bind(tenant).bind(after).bind(ids).fetch(&mut *connection);
+        while let Some(row) = found.try_next().await? {
+            let key: Key = (row.try_get("tenant_id")?, row.try_get("workspace_id")?, row.try_get("id")?);
+            let row = R::read(&row)?;
+            if part.has(R::part_of(&key, &row)) {
+                comparison.found(key, &compared(&row));
+            }
         }
+        let lacking = comparison.lacking();
+        if after == i64::MAX || lacking.is_empty() {
+            comparison.end();
+            return Ok(());
+        }
+        wanted = (i64::MAX, lacking);
     }
-    comparison.end();
-    Ok(())
 }
 
 fn compared<R: Table>(row: &R) -> Row {
-    Row { sequence: row.sequence(), columns: row.cells() }
+    let cells: Value = row.cells().into_iter().map(|(_, cell)| cell).collect();
+    Row { sequence: row.sequence(), text: cells.to_string() }
+}
+
+fn told<R: Table>(text: &str) -> Vec<(&'static str, Value)> {
+    let cells: Vec<Value> = serde_json::from_str(text).unwrap_or_default();
+    R::COLUMNS.iter().map(|column| column.name).zip(cells).collect()
 }

@@ -15,7 +15,13 @@ async fn a_conversation_is_read_whole() {
     let talk = story.turn();
     let facts = world.commit(&mut story).await;
     take(&world.postgres(), &facts).await;
-    let view = world.queries().await.conversation(story.scope, talk.conversation).await.unwrap().unwrap();
+    let view = world
+        .queries()
+        .await
+        .conversation(story.scope, talk.conversation, Page::default())
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(view.row.title, "What is six times seven?");
     assert_eq!(view.usage, Usage { input_tokens: 20, output_tokens: 10 });
     assert_eq!(view.last_seq, facts.last().unwrap().seq);

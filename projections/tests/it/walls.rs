@@ -71,14 +71,17 @@ async fn queries_find_nothing_of_another_workspace() {
     take(&world.postgres(), &world.commit(&mut here).await).await;
     let queries = world.queries().await;
     let page = Page::default;
-    assert_eq!(queries.conversation(there.scope, talk.conversation).await.unwrap(), None);
+    assert_eq!(queries.conversation(there.scope, talk.conversation, Page::default()).await.unwrap(), None);
     assert_eq!(queries.turn(there.scope, talk.turn).await.unwrap(), None);
     assert_eq!(queries.tool_call(there.scope, talk.call).await.unwrap(), None);
     assert_eq!(queries.conversations(there.scope, page()).await.unwrap().items, []);
     assert_eq!(queries.approvals(there.scope, true, page()).await.unwrap().items, []);
     assert_eq!(queries.agents(there.scope).await.unwrap(), []);
     assert_eq!(queries.keys(there.scope, page()).await.unwrap().items, []);
-    assert_eq!(queries.conversation(here.scope, ConversationId(talk.turn.0)).await.unwrap(), None);
+    assert_eq!(
+        queries.conversation(here.scope, ConversationId(talk.turn.0), Page::default()).await.unwrap(),
+        None
+    );
     world.end().await;
 }
 

@@ -64,6 +64,8 @@ settings! {
         key_rate: u32 = 1_000,
         tenant_rate: u32 = 4_000,
         key_requests: u32 = 512,
+        tenant_requests: u32 = 1_000,
+        queue: u32 = 2_000,
         key_streams: u32 = 1_000,
     }
     /// What the log looks like, and how much of it there is.

@@ -12,10 +12,16 @@ mod serve;
 use std::process::ExitCode;
 
 use clap::Parser;
+use mimalloc::MiMalloc;
 
 use crate::cli::Cli;
 use crate::failure::Failure;
 use crate::output::note;
+
+/// Facts are read on one thread and let go of on another, which costs the system's own allocator a third of a
+/// projector's time.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// How this program names itself to servers.
 pub(crate) const PROGRAM: &str = concat!("oxagen/", env!("CARGO_PKG_VERSION"));

@@ -11,38 +11,48 @@ use oxagen_commands::{AdvanceTurn, CallStart, Code, CommandError, PlannedCall, S
 use oxagen_domain::CallId;
 use oxagen_domain::tool_call::ToolCall;
 use oxagen_domain::turn::{Next, Outcome, StepPhase, Turn, TurnSpec};
+use oxagen_journal::Loaded;
 use tokio_util::sync::CancellationToken;
 
 use crate::Shared;
 use crate::calls::{Running, Where};
 use crate::history::History;
 use crate::live::Frames;
+use crate::step::Asked;
 
 /// Calls that were started by the commit of their step and wait only for being run.
 pub(crate) type Fresh = HashMap<CallId, PlannedCall>;
 
 impl Shared {
-    /// Advances a turn that this runner owns until it rests.
+    /// Advances a turn that this runner owns until it rests. `begun` is the turn's version with the beginning of its
+    /// first step, if that was committed with the claim.
     pub(crate) async fn advance(
         self: &Arc<Self>,
         to: &AdvanceTurn,
         spec: &TurnSpec,
+        mut begun: Option<u64>,
         stop: &CancellationToken,
     ) -> Result<(), CommandError> {
         let commands = &self.options.commands;
         let (mut history, mut fresh) = (History::default(), Fresh::new());
         loop {
-            let turn = commands.journal().load::<Turn>(&to.turn.to_string()).await?;
+            if stop.is_cancelled() {
+                to.known.forget();
+            }
+            let turn = self.turn(to).await?;
             if turn.state.epoch != to.epoch || turn.state.owner != Some(self.options.id) {
                 return Ok(());
             }
-            let calls = self.calls(&turn.state).await?;
+            let calls = self.calls(to, &turn.state).await?;
             let done = match turn.state.next(&calls, Utc::now()) {
                 Next::Rest => return Ok(()),
                 Next::CallModel { step, attempt } => {
+                    let begun = begun.take();
+                    let attempt = if begun.is_some() { 1 } else { attempt };
                     wait_before(attempt, &turn.state, stop).await;
                     history.take(to.turn, &turn.state, &calls);
-                    self.ask_model(to, (spec, step, attempt), &mut history, stop).await.map(|planned| {
+                    let asked = Asked { spec, step, attempt, begun };
+                    self.ask_model(to, asked, &mut history, stop).await.map(|planned| {
                         fresh = planned.into_iter().map(|call| (call.spec.call_id, call)).collect();
                     })
                 }
@@ -66,18 +76,36 @@ impl Shared {
             };
             match done {
                 // What was cancelled or taken over meanwhile is seen when the turn is loaded again.
-                Err(error) if error.fenced || error.code == Code::TurnEnded => {}
+                Err(error) if error.fenced || error.code == Code::TurnEnded => to.known.forget(),
                 done => done?,
             }
         }
     }
 
-    async fn calls(&self, turn: &Turn) -> Result<Vec<(CallId, ToolCall)>, CommandError> {
-        let load = |id: &CallId| {
-            let id = *id;
+    /// The turn as this runner left it, or as it is stored.
+    async fn turn(&self, to: &AdvanceTurn) -> Result<Loaded<Turn>, CommandError> {
+        let id = to.turn.to_string();
+        if let Some(known) = to.known.recall(&id) {
+            return Ok(known);
+        }
+        // What is known of the calls would be older than the turn, and one that was answered since would be waited for.
+        to.known.forget();
+        let loaded = self.options.commands.journal().load(&id).await?;
+        to.known.learn(&id, &loaded);
+        Ok(loaded)
+    }
+
+    async fn calls(&self, to: &AdvanceTurn, turn: &Turn) -> Result<Vec<(CallId, ToolCall)>, CommandError> {
+        let load = |call: &CallId| {
+            let call = *call;
             async move {
-                let loaded = self.options.commands.journal().load::<ToolCall>(&id.to_string()).await?;
-                Ok::<_, CommandError>((id, loaded.state))
+                let id = call.to_string();
+                if let Some(known) = to.known.recall::<ToolCall>(&id) {
+                    return Ok((call, known.state));
+                }
+                let loaded = self.options.commands.journal().load::<ToolCall>(&id).await?;
+                to.known.learn(&id, &loaded);
+                Ok::<_, CommandError>((call, loaded.state))
             }
         };
         try_join_all(turn.open_calls().iter().map(load)).await
@@ -98,8 +126,8 @@ impl Shared {
                 Some(StartedCall { spec: planned.spec, input, attempt: 1 })
             }
             None => {
-                let (context, turn) = (to.context.clone(), Some(to.clone()));
-                let start = CallStart { call, runner: self.options.id, turn, context };
+                let (context, known, turn) = (to.context.clone(), to.known.clone(), Some(to.clone()));
+                let start = CallStart { call, runner: self.options.id, turn, context, known };
                 fail_point!("runner.start", |_| std::process::abort());
                 match self.options.commands.start_call(&start).await {
                     // It ended while it was about to start.
@@ -119,8 +147,13 @@ impl Shared {
             step,
             attempt: started.attempt,
         };
-        let place = Where { context: to.context.clone(), frames: Some(frames) };
-        self.run_call(Running { started, place, stop: own.token.clone() }).await
+        let place = Where { context: to.context.clone(), known: to.known.clone(), frames: Some(frames) };
+        let ran = self.run_call(Running { started, place, stop: own.token.clone() }).await;
+        if own.token.is_cancelled() {
+            // Somebody else has ended it: what is known of it is old.
+            to.known.forget();
+        }
+        ran
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oxagen_commands::{AdvanceTurn, CallStart, CommandError, Context};
+use oxagen_commands::{AdvanceTurn, CallStart, Claim, CommandError, Context, Known};
 use oxagen_domain::tool_call::{Standing, ToolCall};
 use oxagen_domain::turn::{Next, Turn};
 use oxagen_domain::{Actor, ActorKind, CallId, Fact, RunnerId, TurnId};
@@ -58,11 +58,14 @@ impl Shared {
         }
         let actor = Actor { kind: ActorKind::Agent, id: spec.agent_id.to_string() };
         let context = context.within(Some(spec.conversation_id), Some(turn)).by(actor);
-        let epoch = self.options.commands.claim_turn(&context, turn, self.options.id).await?;
+        let known = Known::default();
+        known.learn(&turn.to_string(), &loaded);
+        let Claim { epoch, begun } =
+            self.options.commands.claim_turn(&context, turn, self.options.id, &known).await?;
         if loaded.state.owner.is_some_and(|owner| owner != self.options.id) {
             info!(%turn, epoch, "took over a turn whose runner is gone");
         }
-        let to = AdvanceTurn { context, turn, runner: self.options.id, epoch };
+        let to = AdvanceTurn { context, turn, runner: self.options.id, epoch, known };
         let scope = to.context.scope();
         let span = info_span!(
             "invoke_agent",
@@ -72,7 +75,7 @@ impl Shared {
             %turn,
             trace = to.context.traceparent(),
         );
-        self.advance(&to, &spec, &stop.token).instrument(span).await?;
+        self.advance(&to, &spec, begun, &stop.token).instrument(span).await?;
         Ok(Rest::Done)
     }
 
@@ -84,8 +87,8 @@ impl Shared {
     ) -> Result<Rest, CommandError> {
         let _one = self.locks.lock(call.0).await;
         let stop = self.stops.register(call.0);
-        let loaded = self.options.commands.journal().load::<ToolCall>(&call.to_string()).await?.state;
-        let owner = match loaded.standing {
+        let loaded = self.options.commands.journal().load::<ToolCall>(&call.to_string()).await?;
+        let owner = match loaded.state.standing {
             Standing::Absent | Standing::Held(_) | Standing::Ended(_) => return Ok(Rest::Done),
             Standing::Cleared => None,
             Standing::Started(runner) => Some(runner),
@@ -93,9 +96,12 @@ impl Shared {
         if self.belongs_to_another(owner).await? {
             return Ok(Rest::Elsewhere);
         }
-        let start = CallStart { call, runner: self.options.id, turn: None, context: context.clone() };
+        let known = Known::default();
+        known.learn(&call.to_string(), &loaded);
+        let (context, runner) = (context, self.options.id);
+        let start = CallStart { call, runner, turn: None, context: context.clone(), known: known.clone() };
         if let Some(started) = self.options.commands.start_call(&start).await? {
-            let place = Where { context, frames: None };
+            let place = Where { context, known, frames: None };
             self.run_call(Running { started, place, stop: stop.token.clone() }).await?;
         }
         Ok(Rest::Done)

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fail::fail_point;
-use oxagen_commands::{Code, CommandError, Context, StartedCall};
+use oxagen_commands::{CallEnd, Code, CommandError, Context, Known, StartedCall};
+use oxagen_domain::Digest;
 use oxagen_domain::tool_call::CallError;
-use oxagen_domain::{CallId, Digest};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span, warn};
@@ -17,6 +17,7 @@ use crate::live::Frames;
 /// Where a call runs: on whose behalf, and where its output is shown.
 pub(crate) struct Where {
     pub(crate) context: Context,
+    pub(crate) known: Known,
     pub(crate) frames: Option<Frames>,
 }
 
@@ -45,20 +46,15 @@ impl Shared {
             return Ok(());
         }
         fail_point!("runner.effect_done", |_| std::process::abort());
-        self.record(&place.context, call, attempt, result).await
+        self.record(CallEnd { call, attempt, context: place.context, known: place.known }, result).await
     }
 
     /// The effect has happened: this goes on until the ledger says so or somebody else's word counts.
-    async fn record(
-        &self,
-        context: &Context,
-        call: CallId,
-        attempt: u32,
-        result: Result<Value, CallError>,
-    ) -> Result<(), CommandError> {
+    async fn record(&self, end: CallEnd, result: Result<Value, CallError>) -> Result<(), CommandError> {
+        let (call, attempt) = (end.call, end.attempt);
         let mut wait = Duration::from_millis(100);
         loop {
-            match self.options.commands.finish_call(context, call, attempt, result.clone()).await {
+            match self.options.commands.finish_call(&end, result.clone()).await {
                 Err(error) if error.fenced || error.code == Code::CallEnded => {
                     info!(%call, attempt, %error, "the result of this attempt came too late");
                     return Ok(());

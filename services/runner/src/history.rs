@@ -1,10 +1,13 @@
 //! What the model is told, kept while a runner is at a turn.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use oxagen_commands::{CommandError, Context};
 use oxagen_domain::tool_call::ToolCall;
 use oxagen_domain::transcript::{Entry, Transcript};
 use oxagen_domain::turn::{Turn, TurnSpec};
-use oxagen_domain::{CallId, TurnId};
+use oxagen_domain::{CallId, ConversationId, TurnId};
 use oxagen_model::{AssistantCall, Message};
 use tracing::warn;
 
@@ -13,11 +16,45 @@ use crate::Shared;
 /// Facts read at once.
 const PAGE: u32 = 1000;
 
+/// Facts behind the transcripts that are kept at most; when there are more, all are forgotten and read again when needed.
+const KEPT: usize = 20_000;
+
+/// Numbered facts of a conversation, folded.
+#[derive(Clone, Default)]
+struct Past {
+    transcript: Transcript,
+    /// The last of them.
+    seq: u64,
+    facts: usize,
+}
+
+/// Conversations that this process has told a model of: their next turns read only what has happened since.
+#[derive(Default)]
+pub(crate) struct Pasts(Mutex<HashMap<ConversationId, Past>>);
+
+impl Pasts {
+    fn of(&self, conversation: ConversationId) -> Past {
+        self.lock().get(&conversation).cloned().unwrap_or_default()
+    }
+
+    fn keep(&self, conversation: ConversationId, past: Past) {
+        let mut pasts = self.lock();
+        pasts.insert(conversation, past);
+        if pasts.values().map(|past| past.facts).sum::<usize>() > KEPT {
+            pasts.clear();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ConversationId, Past>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// A conversation's transcript: the numbered facts once, then what this runner itself commits.
 #[derive(Default)]
 pub(crate) struct History {
     transcript: Transcript,
-    read: Option<u64>,
+    read: bool,
 }
 
 impl History {
@@ -38,7 +75,7 @@ impl Shared {
         spec: &TurnSpec,
         history: &mut History,
     ) -> Result<Vec<Message>, CommandError> {
-        if history.read.is_none() {
+        if !history.read {
             self.read(context, spec, history).await?;
         }
         // What was in doubt may have been settled since: the model is told how it stands now.
@@ -60,23 +97,24 @@ impl Shared {
         history: &mut History,
     ) -> Result<(), CommandError> {
         // What this runner loaded is newer than what has been numbered, so the facts go first.
-        let mut transcript = Transcript::default();
-        let mut after = 0;
+        let mut past = self.pasts.of(spec.conversation_id);
         loop {
             let journal = self.options.commands.journal();
-            let facts = journal.conversation(context.scope(), spec.conversation_id, after, PAGE).await?;
+            let facts = journal.conversation(context.scope(), spec.conversation_id, past.seq, PAGE).await?;
             for fact in &facts {
-                if let Err(error) = transcript.take(fact) {
+                if let Err(error) = past.transcript.take(fact) {
                     warn!(%error, "left out of what the model is told");
                 }
-                after = fact.seq;
+                past.seq = fact.seq;
             }
+            past.facts += facts.len();
             if facts.len() < PAGE as usize {
                 break;
             }
         }
-        history.transcript.follow(transcript);
-        history.read = Some(after);
+        history.transcript.follow(past.transcript.clone());
+        history.read = true;
+        self.pasts.keep(spec.conversation_id, past);
         Ok(())
     }
 

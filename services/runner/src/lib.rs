@@ -27,6 +27,7 @@ use oxagen_model::ModelClient;
 use oxagen_projections::Queries;
 use oxagen_sandbox::SandboxDriver;
 
+use crate::history::Pasts;
 use crate::locks::Locks;
 use crate::stops::Stops;
 
@@ -59,4 +60,5 @@ struct Shared {
     live: LivePublisher,
     locks: Locks,
     stops: Stops,
+    pasts: Pasts,
 }

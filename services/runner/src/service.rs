@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, error, info, warn};
 
 use crate::attend::Rest;
+use crate::history::Pasts;
 use crate::locks::Locks;
 use crate::stops::Stops;
 use crate::{RunnerOptions, Shared};
@@ -47,7 +48,8 @@ impl Runner {
     /// A runner that has not started yet. Must be called inside a runtime.
     pub fn new(options: RunnerOptions) -> Self {
         let live = LivePublisher::start(&options.bus);
-        let shared = Shared { live, locks: Locks::default(), stops: Stops::default(), options };
+        let (locks, stops, pasts) = (Locks::default(), Stops::default(), Pasts::default());
+        let shared = Shared { live, locks, stops, pasts, options };
         Self { shared: Arc::new(shared) }
     }
 

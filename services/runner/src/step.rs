@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use fail::fail_point;
 use oxagen_commands::{AdvanceTurn, AskedCall, CommandError, PlannedCall, StepAnswer};
+use oxagen_domain::CallId;
 use oxagen_domain::capability::{Capability, catalog};
 use oxagen_domain::tool_call::Place;
 use oxagen_domain::turn::{StepFailure, StepResult, TurnSpec, Usage};
-use oxagen_domain::{Agent, CallId};
 use oxagen_model::{Arguments, Completion, ErrorCode, Message, ModelError, Request, ToolSpec};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -17,17 +17,31 @@ use crate::Shared;
 use crate::history::History;
 use crate::live::{Deltas, Frames};
 
+/// An attempt of a step.
+pub(crate) struct Asked<'a> {
+    pub(crate) spec: &'a TurnSpec,
+    /// From 1.
+    pub(crate) step: u32,
+    /// From 1.
+    pub(crate) attempt: u32,
+    /// The turn's version with the attempt's beginning, if that is committed already.
+    pub(crate) begun: Option<u64>,
+}
+
 impl Shared {
     /// Asks the model and commits what came of it; gives the calls that it asked for.
     pub(crate) async fn ask_model(
         self: &Arc<Self>,
         to: &AdvanceTurn,
-        (spec, step, attempt): (&TurnSpec, u32, u32),
+        Asked { spec, step, attempt, begun }: Asked<'_>,
         history: &mut History,
         stop: &CancellationToken,
     ) -> Result<Vec<PlannedCall>, CommandError> {
         let commands = &self.options.commands;
-        let version = commands.start_step(to, step, attempt).await?;
+        let version = match begun {
+            Some(version) => version,
+            None => commands.start_step(to, step, attempt).await?,
+        };
         let request = self.request(to, spec, history).await?;
         let mut deltas = Deltas::new(Frames {
             live: self.live.clone(),
@@ -39,8 +53,9 @@ impl Shared {
             attempt,
         });
         let span = info_span!("chat", step, attempt, model = %request.model);
-        let asked =
-            self.options.model.complete(&request, |delta| deltas.send(delta), stop).instrument(span).await;
+        let asking = self.options.model.complete(&request, |delta| deltas.send(delta), stop).instrument(span);
+        // While the model thinks: its answer may end the turn, and with it the conversation's.
+        let (asked, ()) = futures::join!(asking, commands.foresee_end(to, spec));
         match asked {
             Ok(completion) => {
                 fail_point!("runner.answered", |_| std::process::abort());
@@ -57,8 +72,7 @@ impl Shared {
         spec: &TurnSpec,
         history: &mut History,
     ) -> Result<Request, CommandError> {
-        let agent = self.options.commands.journal().load::<Agent>(&spec.agent_id.to_string()).await?.state;
-        let instructions = agent.version(spec.agent_version_id).map(|version| version.instructions.clone());
+        let instructions = self.options.commands.instructions(spec.agent_id, spec.agent_version_id).await?;
         let mut messages: Vec<_> = instructions.map(|text| Message::System { text }).into_iter().collect();
         messages.extend(self.messages(&to.context, spec, history).await?);
         Ok(Request {

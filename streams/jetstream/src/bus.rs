@@ -17,6 +17,9 @@ use crate::error::JetStreamError;
 
 /// The longest wait for an answer of the server.
 const ANSWER: Duration = Duration::from_secs(5);
+/// The longest wait for what JetStream says about a stream or a consumer. Short: while a cluster elects a leader nobody
+/// answers, and whoever asks again then is not answered late, but the next time.
+const WORD: Duration = Duration::from_secs(2);
 /// The longest wait of a health check.
 const HEALTH: Duration = Duration::from_secs(2);
 /// A connection that answers no ping of this interval is given up after the second one.
@@ -39,6 +42,7 @@ pub struct NatsOptions {
 pub struct Bus {
     client: Client,
     context: Context,
+    questions: Context,
     prefix: Arc<str>,
     connections: watch::Receiver<u64>,
 }
@@ -77,7 +81,8 @@ pub async fn connect(options: &NatsOptions) -> Result<Bus, JetStreamError> {
         debug!("the first connection to NATS was not reported");
     }
     let context = ContextBuilder::new().timeout(ANSWER).build(client.clone());
-    Ok(Bus { client, context, prefix: prefix.into(), connections })
+    let questions = ContextBuilder::new().timeout(WORD).build(client.clone());
+    Ok(Bus { client, context, questions, prefix: prefix.into(), connections })
 }
 
 impl Bus {
@@ -107,8 +112,14 @@ impl Bus {
         &self.client
     }
 
+    /// For publishing.
     pub(crate) fn context(&self) -> &Context {
         &self.context
+    }
+
+    /// For looking at streams and consumers, and for changing them.
+    pub(crate) fn questions(&self) -> &Context {
+        &self.questions
     }
 
     /// Changes whenever a connection has been made again. A pull request or an acknowledgement that was

@@ -59,7 +59,7 @@ pub fn work(bus: &Bus, durable: &'static Durable) -> Work {
 pub async fn lag(bus: &Bus, durable: &Durable) -> Result<Lag, JetStreamError> {
     let doing = || format!("asking how far the consumer {} is", durable.name);
     let stream = bus
-        .context()
+        .questions()
         .get_stream_no_info(stream_name(bus, &FACTS))
         .await
         .map_err(|cause| JetStreamError::refused(doing(), cause))?;

@@ -83,6 +83,16 @@ impl JournalError {
         Self::Unavailable { source: sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, text)) }
     }
 
+    /// The same once more, for another who waited for the same answer.
+    pub(crate) fn again(&self) -> Self {
+        let text = || self.to_string();
+        if self.is_transient() {
+            let cause = std::error::Error::source(self).map_or_else(text, ToString::to_string);
+            return Self::Unavailable { source: sqlx::Error::Protocol(cause) };
+        }
+        Self::Database { source: sqlx::Error::Protocol(text()) }
+    }
+
     /// Whether trying again later may help.
     pub fn is_transient(&self) -> bool {
         match self {

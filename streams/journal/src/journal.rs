@@ -10,16 +10,22 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
 use tokio::time::timeout;
 
+use crate::append::Commit;
 use crate::error::JournalError;
+use crate::lanes::Lanes;
+use crate::load::Wanted;
 
 /// Longest wait for the answer to one call; a server that stalls without closing counts as unavailable then.
-const ANSWER: Duration = Duration::from_secs(15);
+pub(crate) const ANSWER: Duration = Duration::from_secs(15);
 /// Longest wait for a sign of life from a pooled connection.
 const LIFE: Duration = Duration::from_secs(2);
 /// A connection idle for longer is asked for a sign of life before use; asking each time costs a round trip.
 const IDLE: Duration = Duration::from_secs(1);
 /// For so long after a wait was cut off, each connection that comes back is asked for a sign of life.
 const WARY: Duration = Duration::from_secs(60);
+
+/// Transactions of commits under way, and as many round trips that load: more of them only make each one smaller.
+const LANES: usize = 2;
 
 /// Limits that the server keeps, so that a stuck or vanished client lets go of its locks.
 const SESSION: &[(&str, &str)] = &[
@@ -55,6 +61,8 @@ pub struct Journal {
     address: Arc<PgConnectOptions>,
     doorbell: Option<Arc<dyn Doorbell>>,
     cuts: Cuts,
+    appends: Lanes<Commit>,
+    loads: Lanes<Wanted>,
 }
 
 impl Journal {
@@ -92,13 +100,16 @@ impl Journal {
             })
             .connect_with(address.clone())
             .await?;
-        Ok(Self { pool, address: Arc::new(address), doorbell: None, cuts })
+        let (appends, loads) = (Lanes::new(LANES), Lanes::new(LANES));
+        Ok(Self { pool, address: Arc::new(address), doorbell: None, cuts, appends, loads })
     }
 
     /// The same journal, ringing this bell after each commit.
     #[must_use]
     pub fn with_doorbell(mut self, doorbell: Arc<dyn Doorbell>) -> Self {
         self.doorbell = Some(doorbell);
+        // Whoever carries out a commit rings its own bell, so commits do not go together with those of the other one.
+        self.appends = Lanes::new(LANES);
         self
     }
 
@@ -122,6 +133,16 @@ impl Journal {
     pub async fn identity(&self) -> Result<String, JournalError> {
         const ASK: &str = "select system_identifier || '/' || current_database() from pg_control_system()";
         self.bounded(async { Ok(sqlx::query_scalar(ASK).fetch_one(&self.pool).await?) }).await
+    }
+
+    /// Commits that wait for their transaction.
+    pub(crate) fn appends(&self) -> &Lanes<Commit> {
+        &self.appends
+    }
+
+    /// Aggregates that wait to be loaded.
+    pub(crate) fn loads(&self) -> &Lanes<Wanted> {
+        &self.loads
     }
 
     /// Rings the doorbell, if there is one.

@@ -7,6 +7,7 @@ mod append;
 mod dead_letter;
 mod error;
 mod journal;
+mod lanes;
 mod load;
 mod lock;
 mod number;

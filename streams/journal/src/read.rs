@@ -1,9 +1,9 @@
 //! Reading facts: by number, by conversation, by filter. Always in the order of `seq`, never of `position`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
-use oxagen_domain::{ConversationId, Fact, Metadata, Scope, TurnId};
+use oxagen_domain::{ConversationId, Fact, Metadata, Scope, TenantId, TurnId};
 use serde_json::Value;
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;
@@ -77,6 +77,54 @@ impl Journal {
     ) -> Result<Vec<Fact>, JournalError> {
         let filter = FactFilter { conversation: Some(conversation), ..FactFilter::default() };
         self.page(scope, &filter, after, limit).await
+    }
+
+    /// What happened up to `until` to these aggregates, each a type and an identifier, and in these turns. For some
+    /// thousands of them: all of it is held in memory.
+    ///
+    /// # Errors
+    /// [`JournalError::Unavailable`] or [`JournalError::Damaged`].
+    pub async fn past_of(
+        &self,
+        aggregates: &BTreeSet<(String, String)>,
+        turns: &BTreeSet<TurnId>,
+        until: u64,
+    ) -> Result<Vec<Fact>, JournalError> {
+        const PAST: &str = "
+            with wanted as (
+              select e.position from unnest($1::text[], $2::text[]) as a (type, id)
+              join journal.events e on e.aggregate_type = a.type and e.aggregate_id = a.id
+              union
+              select position from journal.events where turn_id = any ($3))
+            select s.seq, e.aggregate_type, e.aggregate_id, e.sequence, e.event_type, e.event_version, e.payload,
+              e.metadata
+            from wanted w join journal.sequence s on s.position = w.position
+            join journal.events e on e.position = w.position
+            where s.seq <= $4 order by s.seq";
+        let (types, ids): (Vec<_>, Vec<_>) = aggregates.iter().map(|(kind, id)| (&**kind, &**id)).unzip();
+        let turns: Vec<_> = turns.iter().map(|turn| turn.0).collect();
+        let past = sqlx::query(PAST).bind(types).bind(ids).bind(turns).bind(until.cast_signed());
+        let rows = self.bounded(async { Ok::<_, JournalError>(past.fetch_all(self.pool()).await?) }).await?;
+        rows.iter().map(fact_from_row).collect()
+    }
+
+    /// Everybody to whom something has happened.
+    ///
+    /// # Errors
+    /// [`JournalError::Unavailable`].
+    pub async fn tenants(&self) -> Result<BTreeSet<TenantId>, JournalError> {
+        // From one to the next by the index, past all the facts between them.
+        const TENANTS: &str = "
+            with recursive t (id) as (
+              (select tenant_id from journal.sequence order by tenant_id limit 1)
+              union all
+              select (select s.tenant_id from journal.sequence s where s.tenant_id > t.id order by s.tenant_id limit 1)
+              from t where t.id is not null)
+            select id from t where id is not null";
+        let tenants = sqlx::query_scalar(TENANTS);
+        let ids =
+            self.bounded(async { Ok::<_, JournalError>(tenants.fetch_all(self.pool()).await?) }).await?;
+        Ok(ids.into_iter().map(TenantId).collect())
     }
 
     /// The highest number given so far; 0 for an empty history.

@@ -2,27 +2,63 @@
 
 mod backlog;
 mod baseline;
+mod calls;
 mod commands;
+mod growth;
+mod page;
 mod sandbox;
 mod turns;
 mod viewers;
 
-use std::fs;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use clap::ValueEnum;
 use serde_json::json;
+use tokio::time::timeout;
 
-use crate::drive::{Until, drive};
-use crate::report::{self, Figure, Goal};
-use crate::site::{Running, Site};
-use crate::stats::rate;
+use crate::report::{self, Figure};
+use crate::site::Site;
 use crate::{machine, paths};
 
-/// Calls under way when throughput is measured.
-const AT_ONCE: usize = 64;
-/// How long.
-const CALLS: Duration = Duration::from_secs(10);
+/// A part that can be measured alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// Programs: from the request to the first output
+    Sandbox,
+    /// Turns with three calls, and approvals
+    Turns,
+    /// Commands at a steady rate: until a screen shows them, and until the stores have them
+    Commands,
+    /// Tool calls over HTTP until the three stores have them
+    Calls,
+    /// Memory of idle viewers
+    Viewers,
+    /// The relay behind a pile of events
+    RelayBacklog,
+    /// The projector of Postgres behind a pile of facts
+    PostgresBacklog,
+    /// The projector of ClickHouse behind a pile of facts
+    ClickhouseBacklog,
+    /// The projector of Neo4j behind a pile of facts
+    Neo4jBacklog,
+    /// Latencies at a short and a long history, in a short and a long conversation
+    Growth,
+}
+
+impl Part {
+    /// The longest time that it may take.
+    fn bound(self) -> Duration {
+        Duration::from_secs(match self {
+            Self::Growth => 240,
+            Self::Commands
+            | Self::RelayBacklog
+            | Self::PostgresBacklog
+            | Self::ClickhouseBacklog
+            | Self::Neo4jBacklog => 90,
+            Self::Sandbox | Self::Turns | Self::Calls | Self::Viewers => 60,
+        })
+    }
+}
 
 /// What the servers do by themselves.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,88 +73,110 @@ struct Baselines {
     exec: f64,
 }
 
-/// Runs every part whose name contains `only`; always successful, as a missed goal is a result too.
-pub(crate) async fn run(only: &str) -> anyhow::Result<bool> {
+/// A run: what was measured so far.
+struct Run<'p> {
+    /// What is to be measured; everything if it is empty.
+    parts: &'p [Part],
+    base: Baselines,
+    figures: Vec<Figure>,
+}
+
+/// Runs these parts, or all; always successful, as a missed goal is a result too.
+pub(crate) async fn run(parts: &[Part], facts: Option<u64>) -> anyhow::Result<bool> {
     let (machine, begun) = (machine::describe(), Instant::now());
     println!("{}\n", machine::sentence(&machine));
     let site = Site::new().await?;
-    let wanted = |name: &str| name.contains(only);
-    let (base, mut figures) = baseline::measure(&site).await?;
+    let (base, figures) = baseline::measure(&site).await?;
     print!("{}", report::table(&figures));
-    if wanted("sandbox") {
-        take(&mut figures, "sandbox", sandbox::measure(&site, base).await);
+    let mut run = Run { parts, base, figures };
+    run.take(Part::Sandbox, sandbox::measure(&site, base)).await;
+    if [Part::Turns, Part::Commands, Part::Calls, Part::Viewers].into_iter().any(|part| run.wants(part)) {
+        let running = site.start().await;
+        run.take(Part::Turns, turns::measure(&site, &running, base)).await;
+        run.take(Part::Commands, commands::measure(&site, &running, base)).await;
+        run.take(Part::Calls, calls::measure(&site, &running, base)).await;
+        run.take(Part::Viewers, viewers::measure(&site, &running)).await;
     }
-    let running = site.start().await;
-    if wanted("turns") {
-        take(&mut figures, "turns", turns::measure(&site, &running, base).await);
+    drop(site);
+    backlog(&mut run).await;
+    if run.wants(Part::Growth) {
+        let bound = facts.map_or(Duration::ZERO, |facts| Duration::from_millis(facts / 2));
+        let site = Site::new().await?;
+        run.take_within(Part::Growth, Part::Growth.bound() + bound, growth::measure(&site, facts)).await;
     }
-    if wanted("commands") {
-        take(&mut figures, "commands", commands::measure(&site, &running, base).await);
-    }
-    if wanted("viewers") {
-        take(&mut figures, "viewers", viewers::measure(&site, &running).await);
-    }
-    if wanted("calls") || wanted("backlog") {
-        take(&mut figures, "calls", calls(&site, &running, base).await);
-    }
-    drop(running);
-    if wanted("backlog") {
-        take(&mut figures, "backlog", backlog::measure(&site, base).await);
-    }
-    let table = report::table(&figures);
+    let (figures, table) = (&run.figures, report::table(&run.figures));
     println!("\n{table}\nmeasured in {:.0} s", begun.elapsed().as_secs_f64());
-    paths::keep("bench.json", &json!({"machine": machine, "figures": report::json(&figures)}))?;
-    if only.is_empty() {
-        write(&machine::sentence(&machine), &table)?;
+    paths::keep("bench.json", &json!({"machine": machine, "figures": report::json(figures)}))?;
+    if parts.is_empty() {
+        page::write(&machine, figures)?;
     }
     Ok(true)
 }
 
-/// A part that could not be measured is told, and the others go on.
-fn take(figures: &mut Vec<Figure>, part: &str, measured: anyhow::Result<Vec<Figure>>) {
-    match measured {
-        Ok(measured) => {
-            print!("{}", report::table(&measured));
-            figures.extend(measured);
+/// The parts with a pile of facts, on an installation of their own.
+async fn backlog(run: &mut Run<'_>) {
+    let stores = backlog::STORES.map(|store| (store, run.wants(store.part)));
+    if !run.wants(Part::RelayBacklog) && stores.iter().all(|(_, wanted)| !wanted) {
+        return;
+    }
+    let piled = timeout(Part::RelayBacklog.bound(), backlog::Pile::new()).await;
+    let pile = match piled.map_err(anyhow::Error::from).and_then(|piled| piled) {
+        Ok(pile) => pile,
+        Err(error) => return run.took(Part::RelayBacklog, Err(error)),
+    };
+    // The projectors need the numbers that the relay gives.
+    let relay = timeout(Part::RelayBacklog.bound(), pile.relay(run.base)).await;
+    run.took(Part::RelayBacklog, relay.map_err(anyhow::Error::from).and_then(|figures| figures));
+    for (store, _) in stores {
+        run.take(store.part, pile.projector(store, run.base)).await;
+    }
+}
+
+impl Run<'_> {
+    fn wants(&self, part: Part) -> bool {
+        self.parts.is_empty() || self.parts.contains(&part)
+    }
+
+    /// Measures a part, if it is wanted, within its bound.
+    async fn take(&mut self, part: Part, measure: impl Future<Output = anyhow::Result<Vec<Figure>>>) {
+        self.take_within(part, part.bound(), measure).await;
+    }
+
+    async fn take_within(
+        &mut self,
+        part: Part,
+        bound: Duration,
+        measure: impl Future<Output = anyhow::Result<Vec<Figure>>>,
+    ) {
+        if !self.wants(part) {
+            return;
         }
-        Err(error) => {
-            println!("{part}: {error:#}");
-            figures.push(Figure::new(format!("{part}: not measured ({error:#})"), f64::NAN, ""));
+        println!("\n{} …", name(part));
+        let measured = timeout(bound, measure).await;
+        let late = |_| anyhow::anyhow!("not done within {bound:?}");
+        self.took(part, measured.map_err(late).and_then(|figures| figures));
+    }
+
+    /// A part that could not be measured is told, and the others go on.
+    fn took(&mut self, part: Part, measured: anyhow::Result<Vec<Figure>>) {
+        match measured {
+            Ok(measured) => {
+                print!("{}", report::table(&measured));
+                self.figures.extend(measured);
+            }
+            Err(error) => {
+                println!("{}: {error:#}", name(part));
+                self.figures.push(Figure::new(
+                    format!("{}: not measured ({error:#})", name(part)),
+                    f64::NAN,
+                    "",
+                ));
+            }
         }
     }
 }
 
-async fn calls(site: &Site, running: &Running, base: Baselines) -> anyhow::Result<Vec<Figure>> {
-    said("durable tool calls");
-    let workspaces = site.workspaces(running, 4).await;
-    let driven = drive(&workspaces, AT_ONCE, Until::Time(CALLS)).await;
-    let settled = site.settle().await?;
-    if let Some(error) = driven.errors.first() {
-        anyhow::bail!("{} calls failed, the first: {error}", driven.errors.len());
-    }
-    let count = driven.calls.len() as u64;
-    Ok(vec![
-        Figure::new("durable tool calls, three stores settled", rate(count, driven.took + settled), "/s")
-            .beside("commits", base.commits)
-            .goal(Goal::AtLeast(1000.0)),
-        Figure::new(format!("  call → result with {AT_ONCE} at once, p50"), driven.latency.p50(), "ms"),
-        Figure::new(format!("  call → result with {AT_ONCE} at once, p99"), driven.latency.p99(), "ms"),
-        Figure::new("  settled after the last call", settled.as_secs_f64() * 1000.0, "ms"),
-    ])
-}
-
-fn said(part: &str) {
-    println!("{part} …");
-}
-
-fn write(machine: &str, table: &str) -> anyhow::Result<()> {
-    let path = paths::root().join("docs/benchmarks.md");
-    let text = format!(
-        "# Benchmarks\n\nWritten by `make bench`: every figure of one run, beside what the servers do by themselves in the \
-         same run.\n\n{machine}.\n\n{table}\nThe baselines: single-row commits with 16 clients over sqlx into one table of the \
-         same Postgres; publishing to a stream of the same NATS by the same client alone; `docker exec` in a running \
-         container without anything of ours. A latency's ratio compares p50 with p50. Turn overhead is the time from the \
-         request to `turn-completed` without what the model's answers took, measured in front of the provider.\n"
-    );
-    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+/// A part's name as it is given on the command line.
+fn name(part: Part) -> String {
+    part.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }

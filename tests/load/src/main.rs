@@ -5,8 +5,10 @@ mod bench;
 mod clock;
 mod counter;
 mod drive;
+mod history;
 mod load;
 mod machine;
+mod memory;
 mod paths;
 mod report;
 mod site;
@@ -34,9 +36,17 @@ enum Command {
     },
     /// Every figure beside its baseline; writes docs/benchmarks.md and a JSON file
     Bench {
-        /// Measure only the parts whose names contain this
-        #[arg(long, env = "ONLY", default_value = "")]
-        only: String,
+        /// Measure these parts alone; docs/benchmarks.md is then left as it is
+        parts: Vec<bench::Part>,
+        /// Measure latencies at a journal of so many facts too, after 1,000 and 100,000
+        #[arg(long)]
+        facts: Option<u64>,
+    },
+    /// Every role's memory after a tenth of so many calls and after all of them; exit code 1 when it grows by more than a fifth
+    Memory {
+        /// Calls over HTTP
+        #[arg(long, default_value_t = 100_000)]
+        calls: u64,
     },
 }
 
@@ -46,7 +56,8 @@ async fn main() -> ExitCode {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let ended = match Cli::parse().command {
         Command::Load { seconds } => load::run(seconds).await,
-        Command::Bench { only } => bench::run(&only).await,
+        Command::Bench { parts, facts } => bench::run(&parts, facts).await,
+        Command::Memory { calls } => memory::run(calls).await,
     };
     match ended {
         Ok(true) => ExitCode::SUCCESS,

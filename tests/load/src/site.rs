@@ -8,12 +8,26 @@ use oxagen_tests::{Installation, Process, Rows, Workspace};
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 
+use crate::clock::Clock;
 use crate::counter::Counter;
 
 /// Which roles share a process.
-const LAYOUT: &[&[&str]] = &[
+type Layout = &'static [&'static [&'static str]];
+
+/// As a small installation may have it.
+const LAYOUT: Layout = &[
     &["relay", "reactor"],
     &["projector-postgres", "projector-clickhouse", "projector-neo4j"],
+    &["runner"],
+    &["gateway"],
+];
+/// Each role in a process of its own.
+const APART: Layout = &[
+    &["relay"],
+    &["reactor"],
+    &["projector-postgres"],
+    &["projector-clickhouse"],
+    &["projector-neo4j"],
     &["runner"],
     &["gateway"],
 ];
@@ -36,6 +50,8 @@ pub(crate) struct Running {
     pub(crate) processes: BTreeMap<&'static str, Process>,
     /// Counters of statements by the same name, if there are any.
     pub(crate) counters: BTreeMap<&'static str, Counter>,
+    /// What the model's answers take.
+    pub(crate) clock: Clock,
     /// The gateway.
     pub(crate) url: String,
 }
@@ -44,10 +60,8 @@ impl Site {
     /// A new one.
     pub(crate) async fn new() -> anyhow::Result<Self> {
         let mut installation = Installation::new().await;
-        let prefix = format!("{}_", installation.name);
         for (name, value) in [
             ("RUST_LOG", "warn"),
-            ("OXAGEN_NEO4J_PREFIX", prefix.as_str()),
             ("OXAGEN_KEY_RATE", "1000000"),
             ("OXAGEN_TENANT_RATE", "1000000"),
             ("OXAGEN_KEY_REQUESTS", "10000"),
@@ -63,19 +77,26 @@ impl Site {
 
     /// Starts every role.
     pub(crate) async fn start(&self) -> Running {
-        self.run(false).await
+        self.run(LAYOUT, false).await
+    }
+
+    /// Starts every role in a process of its own.
+    pub(crate) async fn start_apart(&self) -> Running {
+        self.run(APART, false).await
     }
 
     /// Starts every role with a counter of its statements in front of Postgres.
     pub(crate) async fn start_counted(&self) -> Running {
-        self.run(true).await
+        self.run(LAYOUT, true).await
     }
 
-    async fn run(&self, counted: bool) -> Running {
+    async fn run(&self, layout: Layout, counted: bool) -> Running {
+        let clock = Clock::before(self.installation.model.address().to_string()).await;
+        let model = format!("http://{}/v1", clock.address);
         let (mut processes, mut counters) = (BTreeMap::new(), BTreeMap::new());
         let mut url = String::new();
-        for roles in LAYOUT {
-            let mut own = Vec::new();
+        for roles in layout {
+            let mut own = vec![("OXAGEN_MODEL_URL", model.clone())];
             if counted {
                 let counter = Counter::before(&self.installation.settings["DATABASE_URL"]).await;
                 own.push(("DATABASE_URL", counter.url.clone()));
@@ -86,7 +107,7 @@ impl Site {
             url.clone_from(&process.url);
             processes.insert(roles[0], process);
         }
-        Running { processes, counters, url }
+        Running { processes, counters, clock, url }
     }
 
     /// Workspaces, each of a tenant of its own.
@@ -126,12 +147,14 @@ impl Site {
                and not exists (select from execution.tool_calls where status in ('requested', 'cleared', 'started'))";
         let begun = Instant::now();
         loop {
+            let asked = Instant::now();
             let settled: Option<bool> = sqlx::query_scalar(SETTLED).fetch_one(&self.postgres).await?;
             if settled == Some(true) {
                 return Ok(begun.elapsed());
             }
             ensure!(begun.elapsed() < SETTLE, "the stores have not settled within {SETTLE:?}");
-            tokio::time::sleep(Duration::from_millis(25)).await;
+            // With a long history the question itself is work for the server.
+            tokio::time::sleep(Duration::from_millis(25).max(asked.elapsed() * 4)).await;
         }
     }
 }

@@ -42,6 +42,12 @@ impl Walked {
         starts.map(|event| event.data["callId"].as_str().unwrap().to_owned()).collect()
     }
 
+    /// How its last call ended.
+    pub fn status(&self) -> &str {
+        let end = self.events.iter().rfind(|event| event.name == "tool-call-end");
+        end.and_then(|event| event.data["status"].as_str()).unwrap_or("without an end")
+    }
+
     /// The `seq` of every fact that was shown.
     pub fn ids(&self) -> Vec<u64> {
         self.events.iter().filter_map(|event| event.id).collect()

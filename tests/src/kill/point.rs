@@ -1,5 +1,7 @@
 //! Who dies, where, and in which tale.
 
+use super::stack::Stack;
+
 /// A conversation that is told again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tale {
@@ -45,6 +47,8 @@ pub enum Victim {
     Door(&'static str, Trouble),
     /// This server of the stack, while conversations are under way.
     Server(&'static str),
+    /// The engine's daemon, while code runs in its containers.
+    Engine,
     /// The stream of facts with its folder.
     Stream,
     /// The stream's last thousand facts.
@@ -75,6 +79,13 @@ pub struct Point {
     pub most: u32,
     /// Whether the tale's code may have run when it happened, and its runner cannot say so.
     pub cut: bool,
+}
+
+impl Point {
+    /// Whether it may happen on these servers.
+    pub fn may_happen(&self, stack: &Stack) -> bool {
+        self.victim != Victim::Engine || stack.has_own_engine()
+    }
 }
 
 const fn place(name: &'static str, role: &'static str, place: &'static str, after: u32) -> Point {
@@ -134,6 +145,7 @@ pub const POINTS: &[Point] = &[
     point("server: postgres", Victim::Server("postgres")),
     point("server: clickhouse", Victim::Server("clickhouse")),
     point("server: neo4j", Victim::Server("neo4j")),
+    point("server: docker", Victim::Engine),
     point("network: nats is cut off", Victim::Door("nats", Trouble::Cut)),
     point("network: nats falls silent", Victim::Door("nats", Trouble::Silent)),
     point("network: nats is late", Victim::Door("nats", Trouble::Late)),

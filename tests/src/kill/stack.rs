@@ -9,6 +9,9 @@ use tokio::process::Command;
 use crate::servers::Servers;
 use crate::wait::until;
 
+/// The Docker engine's process.
+pub(super) const ENGINE: &str = "dockerd";
+
 /// The instance of `dev/stack` whose servers the tests use.
 #[derive(Clone, Debug)]
 pub struct Stack {
@@ -30,6 +33,24 @@ impl Stack {
         Self { project, folder }
     }
 
+    /// A cluster of three NATS nodes, `nats`, `nats-2` and `nats-3`, and nothing else: an instance of its own, empty.
+    /// Gives its addresses too.
+    pub async fn cluster() -> (Self, String) {
+        let project = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned();
+        let stacks = env::var_os("OXAGEN_STACK_DIR").map_or_else(|| project.join(".stack"), PathBuf::from);
+        let stack = Self { folder: stacks.join("cluster"), project };
+        stack.wipe().await;
+        stack.run(&["up", "--only", "nats", "--nats-nodes", "3"]).await;
+        let text = fs::read_to_string(stack.folder.join("env")).unwrap();
+        let urls = text.lines().find_map(|line| line.strip_prefix("NATS_URL=")).unwrap().to_owned();
+        (stack, urls.trim_matches('\'').to_owned())
+    }
+
+    /// Whether the Docker engine is this instance's own, and nobody else is disturbed when it dies.
+    pub fn has_own_engine(&self) -> bool {
+        self.folder.join("run").join(ENGINE).with_extension("pid").exists()
+    }
+
     /// kill -9.
     pub async fn kill(&self, server: &str) {
         let file = self.folder.join("run").join(format!("{server}.pid"));
@@ -42,18 +63,26 @@ impl Stack {
         until("the server's end", async || if gone().is_some() { None } else { Some(()) }).await;
     }
 
-    /// Starts it again; returns when it answers.
+    /// Starts it again, or those of its nodes that do not run; returns when it answers.
     pub async fn start(&self, server: &str) {
-        let name = self.folder.file_name().unwrap();
+        self.run(&["up", "--only", server]).await;
+    }
+
+    /// Stops what runs and deletes its data.
+    pub async fn wipe(&self) {
+        self.run(&["wipe"]).await;
+    }
+
+    async fn run(&self, arguments: &[&str]) {
         let mut command = Command::new(self.project.join("dev/stack"));
-        command.arg("up").arg("--name").arg(name).args(["--only", server]);
+        command.args(arguments).arg("--name").arg(self.folder.file_name().unwrap());
         let output = command.output().await.unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
 
     /// Starts whatever does not run.
     pub async fn mend(&self) {
-        self.start("postgres,nats,clickhouse,neo4j").await;
+        self.start("postgres,nats,clickhouse,neo4j,docker").await;
     }
 
     /// The folder of a stream on the NATS server.

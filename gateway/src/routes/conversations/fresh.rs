@@ -2,11 +2,16 @@
 
 use oxagen_domain::turn::Usage;
 use oxagen_domain::{Conversation, ConversationEvent, ConversationId, Entity, Event, Fact, MessageId};
-use oxagen_projections::{ConversationRow, ConversationView, MessageView};
+use oxagen_projections::{ConversationRow, ConversationView, MessageView, Page, Paged, QueryError};
 use serde_json::{Map, json};
 
 /// The conversation as its state and its facts tell of it. Facts may be behind the state by a moment.
-pub(super) fn view(id: ConversationId, state: Conversation, facts: &[Fact]) -> ConversationView {
+pub(super) fn view(
+    id: ConversationId,
+    state: Conversation,
+    facts: &[Fact],
+    page: &Page,
+) -> Result<ConversationView, QueryError> {
     let mut told = Conversation::default();
     let mut messages = Vec::new();
     for fact in facts {
@@ -34,6 +39,10 @@ pub(super) fn view(id: ConversationId, state: Conversation, facts: &[Fact]) -> C
     let updated_at = facts.last().map_or(created_at, |fact| fact.occurred_at);
     let Conversation { title, archived, .. } = if told.exists { told } else { state };
     let row = ConversationRow { conversation_id: id, title, archived, created_at, updated_at };
+    messages.reverse();
+    let Paged { items: mut messages, next_cursor } =
+        page.cut(messages, |message| (message.created_at, message.message_id.0))?;
+    messages.reverse();
     // 0: whoever goes on from here with the stream gets everything.
-    ConversationView { row, messages, usage: Usage::default(), last_seq: 0 }
+    Ok(ConversationView { row, messages, next_cursor, usage: Usage::default(), last_seq: 0 })
 }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use clap::Args;
 use oxagen_domain::TenantId;
 use oxagen_jetstream::{Bus, NatsOptions};
-use oxagen_projections::verify::{Difference, Outage, Report, Tally, Verifier, VerifyOptions, What};
+use oxagen_projections::verify::{Difference, Outage, Report, Tally, VerifyOptions, What};
 use tokio::time::timeout;
 
 use super::Desk;
@@ -62,13 +62,7 @@ pub(super) async fn verify(desk: &Desk, verify: Verify) -> Result<(), Failure> {
         Some(time) => journal.seq_at(time).await?.saturating_sub(1),
         None => verify.after,
     };
-    let mut verifier = Verifier::new(journal.clone()).with_postgres(stores::postgres(config)?);
-    if config.clickhouse.url.is_some() {
-        verifier = verifier.with_clickhouse(stores::clickhouse(config)?);
-    }
-    if config.neo4j.url.is_some() {
-        verifier = verifier.with_neo4j(stores::neo4j(config)?);
-    }
+    let mut verifier = stores::verifier(config, journal)?;
     let mut away = None;
     match bus(config).await {
         Ok(None) => {}

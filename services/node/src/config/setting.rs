@@ -66,6 +66,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
     setting("gateway.key_rate", "OXAGEN_KEY_RATE", number(1, 1_000_000), "requests a second of one key"),
     setting("gateway.tenant_rate", "OXAGEN_TENANT_RATE", number(1, 1_000_000), "requests a second of all keys of a tenant"),
     setting("gateway.key_requests", "OXAGEN_KEY_REQUESTS", number(1, 100_000), "requests of one key under way at a time"),
+    setting("gateway.tenant_requests", "OXAGEN_TENANT_REQUESTS", number(1, 100_000), "requests of all keys of a tenant under way at a time"),
+    setting("gateway.queue", "OXAGEN_QUEUE", number(0, 100_000), "requests that wait for the database; beyond it 429"),
     setting("gateway.key_streams", "OXAGEN_KEY_STREAMS", number(1, 100_000), "open streams of one key"),
     setting("log.format", "OXAGEN_LOG_FORMAT", Kind::Choice(&["auto", "human", "json"]), "auto: human on a terminal, else json"),
     setting("log.filter", "RUST_LOG", Kind::Text, "what is logged, such as `info,oxagen_relay=debug`"),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
-use oxagen_gateway::{Gateway, Limits, Options, Rate};
+use oxagen_gateway::{Gateway, Limits, Options, Rate, Turns};
 use oxagen_jetstream::topology;
 use oxagen_projections::{Projector, ProjectorOptions, Store};
 use oxagen_reactor::{Reactor, ReactorOptions};
@@ -157,8 +157,10 @@ async fn gateway(parts: &Parts, board: &Board, stop: CancellationToken) -> Resul
             "the gateway cannot listen on {listen}: {error}; set OXAGEN_LISTEN to a free address"
         ))
     })?;
+    let verifier = stores::verifier(&parts.config, parts.commands.journal())?.with_stream(parts.bus.clone());
     let Parts { commands, bus, queries, .. } = parts.clone();
-    let gateway = Gateway::new(options(&parts.config), oxagen_gateway::Parts { commands, queries, bus });
+    let gateway = oxagen_gateway::Parts { commands, queries, bus, verifier };
+    let gateway = Gateway::new(options(&parts.config), gateway);
     board.set(Role::Gateway, Watch::Gateway(gateway.handle()));
     let ended = gateway.run(listener, stop).await;
     ended.map_err(|error| Failure::Failed(format!("the gateway's listener failed: {error}")))
@@ -175,7 +177,14 @@ fn options(config: &Config) -> Options {
             per_key: rate(gateway.key_rate),
             per_tenant: rate(gateway.tenant_rate),
             at_once: gateway.key_requests as usize,
+            tenant_at_once: gateway.tenant_requests as usize,
             streams: gateway.key_streams as usize,
+        },
+        turns: Turns {
+            // The rest is for this gateway's streams and probes, and for other roles of this process.
+            journal: (config.postgres.journal_connections as usize * 3 / 4).max(1),
+            views: (config.postgres.query_connections as usize * 3 / 4).max(1),
+            queue: gateway.queue as usize,
         },
         timeout: Duration::from_secs(gateway.timeout),
         // It waits twice: for requests, then for streams.

@@ -1,5 +1,7 @@
 //! The stores that facts are projected into, as configured.
 
+use oxagen_journal::Journal;
+use oxagen_projections::verify::Verifier;
 use oxagen_projections::{ClickHouse, ClickHouseOptions, Neo4j, Neo4jOptions, Postgres};
 
 use crate::config::{Config, need};
@@ -39,4 +41,19 @@ pub(crate) fn neo4j(config: &Config) -> Result<Neo4j, Failure> {
         prefix: config.nats.prefix.clone(),
         postgres_url: need(config.postgres.url.as_ref(), "postgres.url")?.to_owned(),
     })?)
+}
+
+/// What compares the stores that are configured with the journal.
+///
+/// # Errors
+/// A setting that is missing or wrong.
+pub(crate) fn verifier(config: &Config, journal: &Journal) -> Result<Verifier, Failure> {
+    let mut verifier = Verifier::new(journal.clone()).with_postgres(postgres(config)?);
+    if config.clickhouse.url.is_some() {
+        verifier = verifier.with_clickhouse(clickhouse(config)?);
+    }
+    if config.neo4j.url.is_some() {
+        verifier = verifier.with_neo4j(neo4j(config)?);
+    }
+    Ok(verifier)
 }

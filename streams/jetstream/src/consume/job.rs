@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_nats::jetstream::AckKind;
 use async_nats::jetstream::message::Acker;
 use oxagen_domain::Fact;
-use tokio::time::{interval, timeout};
+use tokio::time::{Instant, interval_at, timeout};
 use tracing::warn;
 
 use crate::envelope::Unread;
@@ -89,7 +89,8 @@ impl Letter {
     }
 
     async fn keep_reporting(&self) -> std::convert::Infallible {
-        let mut ticks = interval(PROGRESS);
+        // The delivery itself was the first sign of life.
+        let mut ticks = interval_at(Instant::now() + PROGRESS, PROGRESS);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;

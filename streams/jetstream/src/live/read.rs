@@ -112,7 +112,7 @@ async fn read_kept(
 }
 
 async fn forget(bus: &Bus, stream: &str, consumer: &str) {
-    if let Err(error) = bus.context().delete_consumer_from_stream(consumer, stream).await {
+    if let Err(error) = bus.questions().delete_consumer_from_stream(consumer, stream).await {
         debug!(%error, "the server drops the consumer by itself later");
     }
 }

@@ -41,7 +41,7 @@ pub async fn remake(bus: &Bus, head: u64, settings: Settings) -> Result<(), JetS
     info!(stream = name, head, "making the stream again");
     match stream_info(bus, &FACTS).await {
         Ok(_) => {
-            let dropped = bus.context().delete_stream(&name).await;
+            let dropped = bus.questions().delete_stream(&name).await;
             dropped.map_err(|cause| JetStreamError::unavailable(format!("dropping {name}"), cause))?;
         }
         Err(JetStreamError::NoStream { .. }) => {}
@@ -53,7 +53,7 @@ pub async fn remake(bus: &Bus, head: u64, settings: Settings) -> Result<(), JetS
 /// A stream's state on the server.
 pub(crate) async fn stream_info(bus: &Bus, stream: &Stream) -> Result<Info, JetStreamError> {
     let name = stream_name(bus, stream);
-    let error = match bus.context().get_stream(&name).await {
+    let error = match bus.questions().get_stream(&name).await {
         Ok(found) => return Ok(found.cached_info().clone()),
         Err(error) => error,
     };
@@ -81,11 +81,11 @@ async fn make_stream(
         Ok(found) => {
             // Where it began cannot be changed afterwards.
             let wanted = Config { first_sequence: found.config.first_sequence, ..wanted };
-            bus.context().update_stream(&wanted).await.map(drop)
+            bus.questions().update_stream(&wanted).await.map(drop)
         }
         Err(JetStreamError::NoStream { .. }) => {
             info!(stream = wanted.name, first_sequence, "making the stream");
-            bus.context().create_stream(wanted).await.map(drop)
+            bus.questions().create_stream(wanted).await.map(drop)
         }
         Err(error) => return Err(error),
     };
@@ -105,14 +105,14 @@ pub(crate) async fn find_or_make(
 ) -> Result<Consumer<pull::Config>, JetStreamError> {
     let stream = stream_name(bus, &FACTS);
     let doing = format!("making the consumer {} of {stream}", durable.name);
-    let handle = match bus.context().get_stream_no_info(&stream).await {
+    let handle = match bus.questions().get_stream_no_info(&stream).await {
         Ok(handle) => handle,
         Err(error) => return Err(JetStreamError::refused(doing, error)),
     };
     let error = match handle.consumer_info(durable.name).await {
         Ok(found) => {
             let config = durable.config(bus.prefix(), found.config.deliver_policy);
-            return Ok(Consumer::new(config, found, bus.context().clone()));
+            return Ok(Consumer::new(config, found, bus.questions().clone()));
         }
         Err(error) => error,
     };
@@ -146,7 +146,7 @@ async fn update(bus: &Bus, durable: &Durable) -> Result<(), JetStreamError> {
     let found = find_or_make(bus, durable, 0).await?;
     let info = found.cached_info();
     let config = durable.config(bus.prefix(), info.config.deliver_policy);
-    let updated = bus.context().update_consumer_on_stream(config, &info.stream_name).await;
+    let updated = bus.questions().update_consumer_on_stream(config, &info.stream_name).await;
     updated.map(drop).map_err(|error| {
         let answer =
             if let ConsumerUpdateErrorKind::JetStream(answer) = error.kind() { Some(answer) } else { None };
@@ -161,7 +161,7 @@ pub(crate) async fn make_reader(
     config: pull::Config,
 ) -> Result<Consumer<pull::Config>, JetStreamError> {
     let stream = stream_name(bus, stream);
-    let made = bus.context().create_consumer_on_stream(config, &stream).await;
+    let made = bus.questions().create_consumer_on_stream(config, &stream).await;
     made.map_err(|error| {
         let answer =
             if let ConsumerErrorKind::JetStream(answer) = error.kind() { Some(answer) } else { None };

@@ -1,9 +1,9 @@
 //! Guards: what a decision rests on still stands when it is committed, also against a commit in flight.
 
 use futures::future::{join, join_all};
-use oxagen_journal::{AppendError, Guard};
+use oxagen_journal::{AppendError, Guard, Journal};
 
-use crate::base::{Base, event, put};
+use crate::base::{Base, event, open, put};
 
 fn guard(id: &str, version: u64) -> Guard {
     Guard { aggregate_type: "workspace", aggregate_id: id.to_owned(), version }
@@ -37,6 +37,8 @@ async fn a_guard_stands_for_exactly_its_version() {
 async fn no_guarded_commit_comes_after_the_change_that_it_was_guarded_against() {
     let base = Base::new().await;
     put(&base.journal, "policy", 1).await.unwrap();
+    // Another process: within one, commits that touch the same thing never meet on the server.
+    let other = open(&base.url, 8).await;
     let (mut before, mut refused) = (0, 0);
     for version in 1..=40_u64 {
         let journal = &base.journal;
@@ -44,7 +46,7 @@ async fn no_guarded_commit_comes_after_the_change_that_it_was_guarded_against() 
             let id = format!("{version}/{number}");
             journal.append(vec![event(&id, 1)], &[guard("policy", version)]).await
         });
-        let (changed, guarded) = join(put(journal, "policy", version + 1), join_all(guarded)).await;
+        let (changed, guarded) = join(put(&other, "policy", version + 1), join_all(guarded)).await;
         let changed = changed.unwrap()[0].position;
         for outcome in guarded {
             match outcome {
@@ -66,12 +68,13 @@ async fn commits_that_guard_what_the_others_write_do_not_wait_in_a_circle() {
     let base = Base::new().await;
     put(&base.journal, "a", 1).await.unwrap();
     put(&base.journal, "b", 1).await.unwrap();
+    let other = open(&base.url, 8).await;
     for version in 1..=30_u64 {
         let journal = &base.journal;
-        let crossed = async |write: &str, rests_on: &str| {
+        let crossed = async |journal: &Journal, write: &str, rests_on: &str| {
             journal.append(vec![event(write, version + 1)], &[guard(rests_on, version)]).await
         };
-        let outcomes = join(crossed("a", "b"), crossed("b", "a")).await;
+        let outcomes = join(crossed(journal, "a", "b"), crossed(&other, "b", "a")).await;
         // Each rests on the version that the other one ends: exactly one can be right.
         let won = [&outcomes.0, &outcomes.1].iter().filter(|outcome| outcome.is_ok()).count();
         assert_eq!(won, 1, "{outcomes:?}");

@@ -10,4 +10,6 @@ mod keep;
 mod number;
 mod own;
 mod read;
+mod snapshot;
 mod stall;
+mod together;

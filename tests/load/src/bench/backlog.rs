@@ -1,107 +1,130 @@
 //! A pile of facts: how fast the relay numbers and publishes it, and each projector takes it in, alone.
 
-use std::future::Future;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use async_nats::jetstream;
 
-use super::{Baselines, said};
+use super::{Baselines, Part};
+use crate::history::Author;
+use crate::machine;
 use crate::report::{Figure, Goal};
 use crate::site::Site;
-use crate::stats::rate;
 
-/// Calls in the pile, of four facts each.
-const CALLS: i32 = 6_000;
-const LOOK: Duration = Duration::from_millis(10);
-const LONGEST: Duration = Duration::from_secs(40);
+/// Facts in the pile.
+const FACTS: u64 = 100_000;
+const LOOK: Duration = Duration::from_millis(5);
+/// Whoever is not through by then is measured by what it has done.
+const LONGEST: Duration = Duration::from_secs(45);
 
-/// A direct call's events, copied under new ids.
-const PILE: &str = "
-with n as materialized (select g, gen_random_uuid() as call, gen_random_uuid() as execution from generate_series(1, $3) g)
-insert into journal.events (aggregate_type, aggregate_id, sequence, event_type, event_version, payload, metadata, occurred_at)
-select e.aggregate_type, n.call::text, e.sequence, e.event_type, e.event_version,
-  replace(replace(e.payload::text, $1, n.call::text), $2, n.execution::text)::json,
-  replace(e.metadata::text, $1, n.call::text)::json, clock_timestamp()
-from n join journal.events e on e.aggregate_type = 'tool_call' and e.aggregate_id = $1
-order by n.g, e.sequence";
-
-/// Piles facts up while nobody works, then starts one role after the other.
-pub(super) async fn measure(site: &Site, base: Baselines) -> anyhow::Result<Vec<Figure>> {
-    said("backlog");
-    let before = site.head().await?;
-    let facts = pile(site).await?;
-    let head = before + facts;
-    let client = async_nats::connect(&site.installation.servers.nats_url).await?;
-    let context = jetstream::new(client);
-    let stream = format!("{}_FACTS", site.installation.name);
-    let relay = {
-        let started = site.installation.start(&["relay"]);
-        let published = async || Ok(context.get_stream(&stream).await?.cached_info().state.last_sequence);
-        let (took, _process) = until(before, head, published, started).await?;
-        took
-    };
-    let mut figures = vec![
-        Figure::new(format!("relay, backlog of {facts}"), rate(facts, relay), "facts/s")
-            .beside("publishes", base.publishes)
-            .goal(Goal::AtLeast(20_000.0)),
-    ];
-    for (store, least) in [("postgres", 20_000.0), ("clickhouse", 100_000.0), ("neo4j", 5_000.0)] {
-        let role = format!("projector-{store}");
-        let from = site.cursor(store).await?;
-        ensure!(from == before, "{role} stands at {from} and not at {before} before its backlog");
-        let roles = [role.as_str()];
-        let started = site.installation.start(&roles);
-        let (took, _process) = until(before, head, async || site.cursor(store).await, started).await?;
-        figures.push(
-            Figure::new(format!("{role}, backlog of {facts}"), rate(facts, took), "facts/s")
-                .beside("publishes", base.publishes)
-                .goal(Goal::AtLeast(least)),
-        );
-    }
-    Ok(figures)
+/// A store, and what its projector should take in.
+#[derive(Clone, Copy)]
+pub(super) struct Store {
+    pub(super) part: Part,
+    name: &'static str,
+    /// Facts a second.
+    goal: f64,
 }
 
-/// Makes the pile; gives the number of its facts.
-async fn pile(site: &Site) -> anyhow::Result<u64> {
-    const TEMPLATE: &str = "
-        select aggregate_id, coalesce(substring(payload::text from '\"executionId\":\"([0-9a-f-]{36})\"'),
-                                      substring(payload::text from '\"execution_id\":\"([0-9a-f-]{36})\"'))
-        from journal.events
-        where event_type = 'tool_call.requested' and turn_id is null
-          and aggregate_id in (select aggregate_id from journal.events where event_type = 'tool_call.completed')
-        limit 1";
-    let template: Option<(String, Option<String>)> =
-        sqlx::query_as(TEMPLATE).fetch_optional(&site.postgres).await?;
-    let (call, execution) = template.context("no call outside a turn to copy")?;
-    let execution = execution.context("a call without its execution")?;
-    let pile = sqlx::query(PILE).bind(&call).bind(&execution).bind(CALLS);
-    let facts = pile.execute(&site.postgres).await?.rows_affected();
-    sqlx::query("analyze journal.events").execute(&site.postgres).await?;
-    Ok(facts)
+pub(super) const STORES: [Store; 3] = [
+    Store { part: Part::PostgresBacklog, name: "postgres", goal: 20_000.0 },
+    Store { part: Part::ClickhouseBacklog, name: "clickhouse", goal: 100_000.0 },
+    Store { part: Part::Neo4jBacklog, name: "neo4j", goal: 5_000.0 },
+];
+
+/// How fast a role was, and what that took.
+struct Pace {
+    /// Facts a second.
+    facts: f64,
+    /// Processor time of its process, in microseconds a fact.
+    own: f64,
+    /// Processor time of everything on the machine, in microseconds a fact.
+    machine: f64,
 }
 
-/// Looks while the role starts and works; the time from the last look without any progress to the end.
-async fn until<P>(
-    before: u64,
+/// An installation whose facts nobody has taken in yet.
+pub(super) struct Pile {
+    site: Site,
+    /// The number of its last fact, once it is numbered.
     head: u64,
-    mut look: impl AsyncFnMut() -> anyhow::Result<u64>,
-    started: impl Future<Output = P>,
-) -> anyhow::Result<(Duration, P)> {
-    let watched = async {
-        let (begun, mut still) = (Instant::now(), Instant::now());
-        loop {
-            let now = look().await?;
-            if now <= before {
-                still = Instant::now();
-            }
-            if now >= head {
-                return anyhow::Ok(still.elapsed());
-            }
-            ensure!(begun.elapsed() < LONGEST, "at {now} of {head} after {LONGEST:?}");
-            tokio::time::sleep(LOOK).await;
+}
+
+impl Pile {
+    /// Writes it while nobody works.
+    pub(super) async fn new() -> anyhow::Result<Self> {
+        println!("\npiling up {FACTS} facts …");
+        let site = Site::new().await?;
+        let workspace = site.installation.workspace("http://127.0.0.1:9").await;
+        let begun = Instant::now();
+        Author::of(&site, &workspace).await?.fill(FACTS).await?;
+        let head: i64 =
+            sqlx::query_scalar("select count(*) from journal.events").fetch_one(&site.postgres).await?;
+        for table in ["vacuum analyze journal.events", "checkpoint"] {
+            sqlx::query(table).execute(&site.postgres).await?;
         }
-    };
-    let (took, process) = tokio::join!(watched, started);
-    Ok((took?, process))
+        println!("{head} facts in {:.1} s", begun.elapsed().as_secs_f64());
+        Ok(Self { site, head: head.unsigned_abs() })
+    }
+
+    /// The relay, alone.
+    pub(super) async fn relay(&self, base: Baselines) -> anyhow::Result<Vec<Figure>> {
+        let servers = &self.site.installation.servers;
+        let context = jetstream::new(async_nats::connect(&servers.nats_url).await?);
+        let stream = format!("{}_FACTS", self.site.installation.name);
+        let published = async || match context.get_stream(&stream).await {
+            Ok(mut stream) => Ok(stream.info().await?.state.last_sequence),
+            // The relay makes it.
+            Err(_) => Ok(0),
+        };
+        let pace = self.until_done("relay", published).await?;
+        sqlx::query("vacuum analyze journal.sequence").execute(&self.site.postgres).await?;
+        Ok(self.figures("relay", pace, base, 20_000.0))
+    }
+
+    /// One projector, alone.
+    pub(super) async fn projector(&self, store: Store, base: Baselines) -> anyhow::Result<Vec<Figure>> {
+        let role = format!("projector-{}", store.name);
+        let from = self.site.cursor(store.name).await?;
+        ensure!(from == 0, "{role} stands at {from} before its backlog");
+        let pace = self.until_done(&role, async || self.site.cursor(store.name).await).await?;
+        Ok(self.figures(&role, pace, base, store.goal))
+    }
+
+    fn figures(&self, role: &str, pace: Pace, base: Baselines, goal: f64) -> Vec<Figure> {
+        vec![
+            Figure::new(format!("{role}, backlog of {}", self.head), pace.facts, "facts/s")
+                .beside("publishes", base.publishes)
+                .goal(Goal::AtLeast(goal)),
+            Figure::new("  processor time of its own, a fact", pace.own, "µs"),
+            Figure::new("  processor time of the whole machine, a fact", pace.machine, "µs"),
+        ]
+    }
+
+    /// Starts a role and looks how far it is until it is through, from its first progress to its last.
+    async fn until_done(
+        &self,
+        role: &str,
+        mut look: impl AsyncFnMut() -> anyhow::Result<u64>,
+    ) -> anyhow::Result<Pace> {
+        let roles = [role];
+        let watched = async {
+            let (begun, mut first) = (Instant::now(), None);
+            loop {
+                let now = look().await?;
+                if now > 0 && now < self.head {
+                    first.get_or_insert((now, Instant::now(), machine::busy()));
+                }
+                if now >= self.head || begun.elapsed() > LONGEST {
+                    let (at, since, busy) =
+                        first.with_context(|| format!("{role} was never seen at work"))?;
+                    let (facts, busy) = ((now - at) as f64, machine::busy() - busy);
+                    return anyhow::Ok((now, facts / since.elapsed().as_secs_f64(), busy / facts * 1e6));
+                }
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        let (watched, process) = tokio::join!(watched, self.site.installation.start(&roles));
+        let (done, facts, machine) = watched?;
+        Ok(Pace { facts, own: machine::spent(process.pid()) / done as f64 * 1e6, machine })
+    }
 }

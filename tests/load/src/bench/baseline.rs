@@ -1,14 +1,18 @@
 //! What the servers do by themselves.
 
+use std::env;
+use std::fs;
 use std::future::IntoFuture;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, ensure};
 use async_nats::jetstream;
 use bollard::Docker;
 use futures::StreamExt;
-use sqlx::postgres::PgPoolOptions;
+use tokio::process::Command;
 
-use super::{Baselines, said, sandbox};
+use super::{Baselines, sandbox};
 use crate::report::Figure;
 use crate::site::Site;
 use crate::stats::{Sample, rate};
@@ -22,14 +26,14 @@ const WINDOW: usize = 500;
 
 /// Measures all of them.
 pub(super) async fn measure(site: &Site) -> anyhow::Result<(Baselines, Vec<Figure>)> {
-    said("baselines");
+    println!("baselines …");
     let (commits, commit) = commits(site).await?;
     let (publishes, publish) = publishes(site).await?;
     let docker = Docker::connect_with_defaults()?.negotiate_version().await?;
     let exec = sandbox::bare(&docker, &site.installation.servers.sandbox_image).await?;
     let base = Baselines { commits, commit: commit.p50(), publishes, exec: exec.p50() };
     let figures = vec![
-        Figure::new("baseline: Postgres commits of one row, 16 clients", commits, "/s"),
+        Figure::new("baseline: pgbench, commits of one row, 16 clients", commits, "/s"),
         Figure::new("  p50", commit.p50(), "ms"),
         Figure::new("  p99", commit.p99(), "ms"),
         Figure::new("baseline: JetStream publishes, 500 under way", publishes, "/s"),
@@ -40,38 +44,36 @@ pub(super) async fn measure(site: &Site) -> anyhow::Result<(Baselines, Vec<Figur
     Ok((base, figures))
 }
 
+/// By `pgbench`, which lies beside the server.
 async fn commits(site: &Site) -> anyhow::Result<(f64, Sample)> {
-    let pool = PgPoolOptions::new()
-        .max_connections(CLIENTS)
-        .test_before_acquire(false)
-        .connect(&site.installation.admin_url)
-        .await?;
-    let table = "create table if not exists public.load_baseline (id bigint generated always as identity primary key, body text not null)";
-    sqlx::query(table).execute(&pool).await?;
-    let (begun, body) = (Instant::now(), "x".repeat(MESSAGE));
-    let tasks: Vec<_> = (0..CLIENTS)
-        .map(|_| {
-            let (pool, body) = (pool.clone(), body.clone());
-            tokio::spawn(async move {
-                let (mut connection, mut took) = (pool.acquire().await?, Vec::new());
-                while begun.elapsed() < LONG {
-                    let sent = Instant::now();
-                    let insert =
-                        sqlx::query("insert into public.load_baseline (body) values ($1)").bind(&body);
-                    insert.execute(&mut *connection).await?;
-                    took.push(sent.elapsed());
-                }
-                anyhow::Ok(took)
-            })
-        })
-        .collect();
-    let mut all = Vec::new();
-    for task in tasks {
-        all.extend(task.await??);
+    const BINARIES: &str = "select setting from pg_config where name = 'BINDIR'";
+    let folder: String = sqlx::query_scalar(BINARIES).fetch_one(&site.postgres).await?;
+    let table = "create table public.load_baseline (id bigint generated always as identity primary key, body text not null)";
+    sqlx::query(table).execute(&site.postgres).await?;
+    let own = env::temp_dir().join(&site.installation.name);
+    fs::create_dir_all(&own)?;
+    let script = own.join("insert.sql");
+    fs::write(
+        &script,
+        format!("insert into public.load_baseline (body) values ('{}');\n", "x".repeat(MESSAGE)),
+    )?;
+    let (clients, long) = (CLIENTS.to_string(), LONG.as_secs().to_string());
+    let mut pgbench = Command::new(Path::new(&folder).join("pgbench"));
+    pgbench.args(["-n", "-M", "prepared", "-l", "-c", &clients, "-j", "2", "-T", &long, "-f"]);
+    pgbench.arg(&script).arg(&site.installation.admin_url).current_dir(&own).kill_on_drop(true);
+    let done = pgbench.output().await.with_context(|| format!("cannot run {folder}/pgbench"))?;
+    ensure!(done.status.success(), "pgbench: {}", String::from_utf8_lossy(&done.stderr));
+    let mut took = Vec::new();
+    for file in fs::read_dir(&own)?.flatten().filter(|file| file.path() != script) {
+        // A line is: client, transaction, microseconds, …
+        let column = |line: &str| line.split(' ').nth(2)?.parse().map(Duration::from_micros).ok();
+        took.extend(fs::read_to_string(file.path())?.lines().filter_map(column));
     }
-    let elapsed = begun.elapsed();
-    sqlx::query("drop table public.load_baseline").execute(&pool).await?;
-    Ok((rate(all.len() as u64, elapsed), Sample::of(all)))
+    fs::remove_dir_all(&own)?;
+    sqlx::query("drop table public.load_baseline").execute(&site.postgres).await?;
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    let rate = said.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
+    Ok((rate.with_context(|| format!("pgbench told no rate: {said}"))?, Sample::of(took)))
 }
 
 async fn publishes(site: &Site) -> anyhow::Result<(f64, Sample)> {

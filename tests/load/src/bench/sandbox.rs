@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{Baselines, said};
+use super::Baselines;
 use crate::report::{Figure, Goal};
 use crate::site::Site;
 use crate::stats::Sample;
@@ -24,7 +24,6 @@ const CODE: &str = "echo ready";
 
 /// Warm, with a container that stands ready, and cold, without.
 pub(super) async fn measure(site: &Site, base: Baselines) -> anyhow::Result<Vec<Figure>> {
-    said("sandbox");
     let warm = first_output(site, 2).await?;
     let cold = first_output(site, 0).await?;
     let over = |name: &str, sample: &Sample, most: f64| {

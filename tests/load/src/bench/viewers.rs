@@ -7,7 +7,6 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use reqwest::Method;
 
-use super::said;
 use crate::machine::resident;
 use crate::report::{Figure, Goal};
 use crate::site::{Running, Site};
@@ -18,7 +17,6 @@ const AT_ONCE: usize = 100;
 
 /// Opens a stream for each viewer on a conversation of its own kind of silence, and weighs the gateway before and after.
 pub(super) async fn measure(site: &Site, running: &Running) -> anyhow::Result<Vec<Figure>> {
-    said("viewers");
     let gateway = running.processes.get("gateway").context("no gateway")?;
     let workspace = site.installation.workspace(&running.url).await;
     let conversation = workspace.say("hello").await.conversation;

@@ -1,0 +1,44 @@
+/** What a person is writing, kept over reloads, for each conversation. */
+import type { Schema } from "../api/client";
+import { Store } from "../live/store";
+
+export interface Draft {
+  text: string;
+  model: string;
+  agentId: string;
+  budget: Partial<Schema["Budget"]>;
+}
+
+const NOTHING: Draft = { text: "", model: "", agentId: "", budget: {} };
+const drafts = new Map<string, Store<Draft>>();
+
+function name(conversation: string) {
+  return `oxagen.draft.${conversation}`;
+}
+
+function read(conversation: string): Draft {
+  try {
+    return { ...NOTHING, ...JSON.parse(localStorage.getItem(name(conversation)) ?? "{}") };
+  } catch {
+    return NOTHING;
+  }
+}
+
+/** The draft of a conversation; `new` for one that does not exist yet. */
+export function draftOf(conversation: string): Store<Draft> {
+  const known = drafts.get(conversation);
+  if (known) return known;
+  const store = new Store(read(conversation));
+  drafts.set(conversation, store);
+  store.subscribe(() => {
+    const { text, ...options } = store.get();
+    const isEmpty = !text && !options.model && !options.agentId && Object.keys(options.budget).length === 0;
+    try {
+      if (isEmpty) localStorage.removeItem(name(conversation));
+      else localStorage.setItem(name(conversation), JSON.stringify(store.get()));
+    } catch {
+      // Storage is full or off: the draft lives as long as the page.
+    }
+  });
+  return store;
+}

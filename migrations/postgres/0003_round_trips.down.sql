@@ -1,0 +1,3 @@
+drop function journal.load;
+drop function journal.append;
+drop table journal.snapshots;

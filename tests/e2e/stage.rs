@@ -1,0 +1,130 @@
+//! A stage for the browser tests: an installation of its own with every role, a workspace, and a door in front of its
+//! gateway that can be shut.
+//!
+//! `oxagen-stage` prints one JSON line when all is ready and one for each line that it reads from its standard input; when
+//! that ends, everything ends. Gateway and runner are processes of their own, so that they can be
+//! killed.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+use std::net::TcpListener;
+
+use oxagen_domain::Role;
+use oxagen_domain::policy::PolicyDocument;
+use oxagen_tests::{Installation, Process, Proxy, ROLES, Rows, Workspace, until};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader, stdin};
+
+const GATEWAY: &[&str] = &["gateway"];
+const RUNNER: &[&str] = &["runner"];
+
+fn main() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    // On this thread, for the processes end with the thread that started them.
+    runtime.block_on(async {
+        let mut stage = Stage::new().await;
+        println!("{}", stage.addresses().await);
+        let mut lines = BufReader::new(stdin()).lines();
+        while let Some(line) = lines.next_line().await.unwrap() {
+            println!("{}", stage.does(line.trim()).await);
+        }
+    });
+}
+
+struct Stage {
+    installation: Installation,
+    port: u16,
+    gateway: Process,
+    runner: Process,
+    _others: Process,
+    door: Proxy,
+    workspace: Workspace,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        let installation = Installation::new().await;
+        let is_other = |role: &&str| !GATEWAY.contains(role) && !RUNNER.contains(role);
+        let others: Vec<_> = ROLES.iter().copied().filter(is_other).collect();
+        let others = installation.start(&others).await;
+        let runner = installation.start(RUNNER).await;
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut gateway = installation.launch(port, GATEWAY, &[]);
+        gateway.ready().await;
+        let door = Proxy::to(&gateway.url).await;
+        let workspace = workspace(&installation, &gateway.url).await;
+        Self { installation, port, gateway, runner, _others: others, door, workspace }
+    }
+
+    /// What a browser and a script need to know.
+    async fn addresses(&self) -> Value {
+        let viewer = self.workspace.as_role(Role::Viewer).await;
+        json!({
+            "url": format!("http://{}", self.door.address()), "direct": self.gateway.url,
+            "model": self.installation.model.url(), "tenantId": self.workspace.tenant,
+            "key": self.workspace.http.key, "viewerKey": viewer.http.key,
+        })
+    }
+
+    async fn does(&mut self, command: &str) -> Value {
+        match command.split_once(' ').unwrap_or((command, "")) {
+            ("shut", _) => self.door.shut(),
+            ("stall", _) => self.door.stall(),
+            ("open", _) => self.door.open(),
+            ("kill", _) => self.gateway.kill(),
+            ("start", _) => {
+                self.gateway = self.installation.launch(self.port, GATEWAY, &[]);
+                self.gateway.ready().await;
+            }
+            ("runner", _) => {
+                self.runner.kill();
+                self.runner = self.installation.start(RUNNER).await;
+            }
+            ("workspace", _) => {
+                self.workspace = workspace(&self.installation, &self.gateway.url).await;
+                return self.addresses().await;
+            }
+            ("rows", conversation) => return self.rows(conversation).await,
+            (other, _) => panic!("`{other}` is no command"),
+        }
+        json!({"done": command})
+    }
+
+    /// What the three stores hold of a conversation's calls, once they agree on how many there are.
+    async fn rows(&self, conversation: &str) -> Value {
+        let rows = Rows::of(&self.installation).await;
+        until("the three stores agreeing on the conversation's calls", async || {
+            let calls = rows
+                .postgres(&format!(
+                    "select id, capability, status, attempt from execution.tool_calls
+                     where conversation_id = '{conversation}' order by requested_at, id"
+                ))
+                .await;
+            let invocations = rows
+                .clickhouse(&format!(
+                    "select call_id, status from tool_invocations final where conversation_id = '{conversation}'"
+                ))
+                .await;
+            let ids: Vec<_> = calls.iter().map(|call| call["id"].clone()).collect();
+            let edges = rows
+                .neo4j(
+                    "match (:Execution {tenant: $tenant})-[i:INVOKED]->(:ToolVersion) return i.callId as id",
+                    &self.workspace.tenant,
+                )
+                .await;
+            let edges = edges.iter().filter(|edge| ids.contains(&edge["id"])).count();
+            (calls.len() == invocations.len() && calls.len() == edges).then(|| {
+                json!({"calls": calls, "invocations": invocations, "edges": edges})
+            })
+        })
+        .await
+    }
+}
+
+/// A workspace in which code may run, also with network: such a run does not happen twice.
+async fn workspace(installation: &Installation, gateway: &str) -> Workspace {
+    let enabled = ["agent.code.execute".to_owned()].into();
+    let policy =
+        PolicyDocument { tier: "enterprise".to_owned(), enabled, network: true, ..PolicyDocument::default() };
+    installation.workspace_with(gateway, policy).await
+}

@@ -1,0 +1,85 @@
+//! A runner in the middle of a sandbox call, with every other role in a process beside it.
+
+use oxagen_domain::policy::PolicyDocument;
+use oxagen_tests::{
+    Containers, EventStream, Installation, Process, Proxy, Turn, Workspace, call, reply, scenario, until,
+    word,
+};
+use serde_json::{Value, json};
+
+use crate::road;
+
+/// Every role but the runner.
+pub(crate) const OTHERS: &[&str] =
+    &["gateway", "relay", "reactor", "projector-postgres", "projector-clickhouse", "projector-neo4j"];
+/// Long enough for trouble in its middle, short enough to be run twice.
+pub(crate) const CODE: &str =
+    "import time\nprint('begun', flush=True)\ntime.sleep(3)\nprint('done', flush=True)";
+
+/// The call has begun to print.
+pub(crate) struct Scene {
+    pub(crate) installation: Installation,
+    pub(crate) others: Process,
+    /// The runner that has the call.
+    pub(crate) runner: Process,
+    /// Between that runner and the journal.
+    pub(crate) door: Proxy,
+    pub(crate) workspace: Workspace,
+    pub(crate) events: EventStream,
+    pub(crate) turn: Turn,
+    /// What was asked and approved.
+    pub(crate) asked: Value,
+}
+
+impl Scene {
+    /// With network the call may not run twice.
+    pub(crate) async fn in_the_effect(network: &str) -> Self {
+        let installation = Installation::new().await;
+        let others = installation.start(OTHERS).await;
+        let database = installation.settings["DATABASE_URL"].clone();
+        let door = Proxy::to(&database).await;
+        let (user, rest) = database.split_once('@').unwrap();
+        let behind = format!("{user}@{}/{}", door.address(), rest.split_once('/').unwrap().1);
+        let runner = installation.start_with(&["runner"], &[("DATABASE_URL", &behind)]).await;
+        let enabled = ["agent.code.execute".to_owned()].into();
+        let policy = PolicyDocument {
+            tier: "enterprise".to_owned(),
+            enabled,
+            network: true,
+            ..PolicyDocument::default()
+        };
+        let workspace = installation.workspace_with(&others.url, policy).await;
+        let word = word("effect");
+        let arguments = json!({"language": "python", "code": CODE, "network": network});
+        let replies = vec![
+            reply("I will run it.", vec![call("agent_code_execute", arguments)]),
+            reply("So be it.", vec![]),
+        ];
+        installation.model.add_scenarios(vec![scenario(&word, replies)]);
+        let (turn, mut events, asked) = road::ask(&workspace, &word).await;
+        workspace.approve(asked["approvalId"].as_str().unwrap()).await;
+        events.until("tool-call-output").await;
+        Self { installation, others, runner, door, workspace, events, turn, asked }
+    }
+
+    pub(crate) fn call(&self) -> &str {
+        self.asked["callId"].as_str().unwrap()
+    }
+
+    /// Reads on to the turn's end, which is a good one.
+    pub(crate) async fn completed(&mut self) {
+        let end = self.events.turn_end().await;
+        assert_eq!(end.name, "turn-completed", "{}", end.data);
+        self.events.rest().await;
+    }
+
+    /// Nothing is left of the call, nor of this runner if one is named.
+    pub(crate) async fn no_container(&self, runner: Option<&str>) {
+        let containers = Containers::at(&self.installation.servers.docker_host);
+        until("the containers of the call and of the dead runner being gone", async || {
+            let runners = if let Some(runner) = runner { containers.of_runner(runner).await } else { vec![] };
+            (runners.is_empty() && containers.of_call(self.call()).await.is_none()).then_some(())
+        })
+        .await;
+    }
+}
