@@ -27,7 +27,8 @@ async fn started(base: &Base) -> i64 {
 async fn ask_and_start(commands: &Commands, owner: &Caller) -> Result<CallId, Code> {
     let call = commands.request_call(owner, python("deny")).await.map_err(|error| error.code)?.call_id;
     let context = Context::own(owner.scope, "test", Uuid::now_v7());
-    let start = CallStart { call, runner: RunnerId(Uuid::now_v7()), turn: None, context, known: Known::default() };
+    let start =
+        CallStart { call, runner: RunnerId(Uuid::now_v7()), turn: None, context, known: Known::default() };
     match commands.start_call(&start).await.map_err(|error| error.code)? {
         Some(_) => Ok(call),
         None => Err(Code::DeniedByPolicy),
@@ -109,7 +110,13 @@ async fn a_call_that_starts_under_another_policy_is_judged_again() {
     assert_eq!((held.status, held.approval_id), ("cleared", None));
     let start = async |call| {
         let context = Context::own(base.owner.scope, "test", Uuid::now_v7());
-        let start = CallStart { call, runner: RunnerId(Uuid::now_v7()), turn: None, context, known: Known::default() };
+        let start = CallStart {
+            call,
+            runner: RunnerId(Uuid::now_v7()),
+            turn: None,
+            context,
+            known: Known::default(),
+        };
         base.commands.start_call(&start).await.unwrap()
     };
     let standing = async |call: CallId| {

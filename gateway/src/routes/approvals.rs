@@ -179,7 +179,9 @@ async fn resolve_many(
         let answer = Resolve { decision, note, edited_input, remember };
         // Those before it count, so not even a turn that does not come is a refusal of all of them.
         let answered = async {
-            Ok::<_, Problem>(app.commands().await?.resolve_approval(&caller, approval_id, answer.into()).await?)
+            Ok::<_, Problem>(
+                app.commands().await?.resolve_approval(&caller, approval_id, answer.into()).await?,
+            )
         };
         items.push(match answered.await {
             Ok(receipt) => json!({"approvalId": approval_id, "receipt": receipt}),
