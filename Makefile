@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help demo up down wipe test it unit soak fmt clippy rooms golden build docs deny ci ui browser screens bench load memory kill
+.PHONY: help demo up down wipe test it unit page soak fmt clippy rooms golden build docs deny ci ui browser screens bench load memory kill
 
 # Places at which tests end a process. What is released is built without them.
 FAILPOINTS := --features oxagen-node/failpoints
@@ -91,12 +91,15 @@ rooms: ## does any crate use one that it may not, and is any file too long?
 golden: ## does what outsiders see (OpenAPI, streams, capabilities) match the checked-in files?
 	cargo test --quiet --workspace --test golden # with the workspace's features, so that nothing is compiled twice
 
-ui: ## the chat page: checked, tested, built into gateway/ui/dist (needs npm)
+page: ## the chat page, built into gateway/ui/dist (needs npm)
 	$(call packages,gateway/ui)
+	cd gateway/ui
+	npm run --silent build
+
+ui: page ## the chat page built, checked and tested
 	cd gateway/ui
 	npm run --silent check
 	npm run --silent test
-	npm run --silent build
 
 browser: ui ## the chat page in Chromium, on real servers with the scripted provider (instance `test`)
 	$(call stage,test)
@@ -116,7 +119,7 @@ endef
 define stage
 $(call packages,tests/e2e)
 if ! [ -x "$${OXAGEN_CHROMIUM:-/usr/bin/chromium}" ]; then
-	apt-get install -y --no-install-recommends chromium || { echo "install Chromium, or name one in OXAGEN_CHROMIUM" >&2; exit 1; }
+	(apt-get update -q && apt-get install -q -y --no-install-recommends chromium) || { echo "install Chromium, or name one in OXAGEN_CHROMIUM" >&2; exit 1; }
 fi
 dev/stack up --name test --own-docker
 cargo build --workspace --bins $(FAILPOINTS)

@@ -2,6 +2,7 @@
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import time
 
@@ -66,6 +67,7 @@ class Program:
         lines = {"OXAGEN_URL": url, **self.model_settings(), **self.identity(url, before)}
         self.instance.write_env(WRITTEN, lines)
         say("all ready", f"          {time.monotonic() - begun:6.1f} s  {url}, everything to source in {self.instance.env_file}")
+        say("the page", f"          {page_url(lines)}")
 
     def down(self):
         with Waiting(lambda: "Oxagen stops"):
@@ -74,6 +76,7 @@ class Program:
                     say("oxagen" if process is self.node else "model", "stopped")
 
     def build(self):
+        build_page()
         say("cargo", "builds oxagen and oxagen-scripted-model, as far as something changed")
         # The whole workspace, as the tests build it, so that both use the same artefacts.
         if subprocess.run(["cargo", "build", "--workspace", "--bins"], cwd=PROJECT).returncode:
@@ -151,6 +154,25 @@ class Program:
         made = json.loads(run(self.target / "oxagen", "workspace", "create", "--quick-start", "--json", env=self.settings()))
         say("workspace", f"made                {made['workspaceId']}")
         return dict(zip(IDENTITY, (made["apiKey"], made["tenantId"], made["workspaceId"])))
+
+
+def page_url(env):
+    """The chat page, with the key handed over once: the page keeps it and takes it out of the address."""
+    return f"{env['OXAGEN_URL']}/#key={env['OXAGEN_API_KEY']}"
+
+
+def build_page():
+    """Builds the chat page when something of it is newer than what was built last."""
+    page = PROJECT / "gateway" / "ui"
+    built = page / "dist" / "index.html"
+    sources = [page / "package-lock.json", page / "index.html", *page.glob("src/**/*")]
+    if built.exists() and max(path.stat().st_mtime for path in sources) < built.stat().st_mtime:
+        return
+    if not shutil.which("npm"):
+        return say("page", "not built: npm is missing")
+    say("npm", "builds the chat page")
+    if subprocess.run(["make", "--silent", "page"], cwd=PROJECT).returncode:
+        raise Failed("the chat page could not be built; see above")
 
 
 def fingerprint(binary, settings):

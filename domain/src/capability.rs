@@ -5,6 +5,9 @@ mod code_execute;
 mod tool_list;
 mod validate;
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -88,6 +91,18 @@ pub struct Capability {
     pub may_rerun: fn(&Value) -> bool,
 }
 
+/// Digests of the catalogue's entries. Making a schema costs more than all else that a call needs, and no declaration
+/// changes while the program runs.
+static DIGESTS: LazyLock<HashMap<&'static str, Digest>> =
+    LazyLock::new(|| catalog::CATALOG.iter().map(|entry| (entry.name, digest(entry))).collect());
+
+fn digest(capability: &Capability) -> Digest {
+    Digest::of_canonical(&serde_json::json!({
+        "name": capability.name, "effect": capability.effect, "risk": capability.risk,
+        "input": (capability.input)(), "output": (capability.output)(),
+    }))
+}
+
 impl Capability {
     /// The name on the wire to a model: `^[A-Za-z0-9_-]{1,64}$`.
     pub fn wire_name(&self) -> String {
@@ -101,10 +116,7 @@ impl Capability {
 
     /// Digest of what a caller relies on: name, effect, risk and both schemas.
     pub fn digest(&self) -> Digest {
-        Digest::of_canonical(&serde_json::json!({
-            "name": self.name, "effect": self.effect, "risk": self.risk,
-            "input": (self.input)(), "output": (self.output)(),
-        }))
+        DIGESTS.get(self.name).cloned().unwrap_or_else(|| digest(self))
     }
 
     /// The immutable version that this declaration is.

@@ -45,3 +45,36 @@ async fn f26_the_engine_is_gone_in_mid_run_and_the_call_has_one_end_and_no_conta
     let walked = road::walk(&workspace, &after).await;
     road::one_of_each(&rows, &workspace.tenant, &walked.call, "completed", 1).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f26_a_container_whose_making_was_not_answered_does_not_stay() {
+    let mut installation = Installation::new().await;
+    let engine = installation.servers.docker_host.clone();
+    let door = Proxy::to(&engine).await;
+    installation.settings.insert("DOCKER_HOST".to_owned(), format!("tcp://{}", door.address()));
+    let process = installation.start(ROLES).await;
+    let workspace = installation.workspace(&process.url).await;
+    let word = word("unanswered");
+    // Not what a warm container has.
+    let arguments = json!({"language": "python", "code": "print('begun')", "memoryMb": 256});
+    let replies = vec![
+        reply("I will run it.", vec![call("agent_code_execute", arguments)]),
+        reply("So be it.", vec![]),
+    ];
+    installation.model.add_scenarios(vec![scenario(&word, replies)]);
+    let (_, mut events, asked) = road::ask(&workspace, &word).await;
+    let (call, containers) = (asked["callId"].as_str().unwrap(), Containers::at(&engine));
+    door.mute();
+    workspace.approve(asked["approvalId"].as_str().unwrap()).await;
+    until("the container of the call", async || containers.of_call(call).await).await;
+    door.shut();
+    let end = events.until("tool-call-end").await;
+    assert_eq!(end.data["status"], "failed", "{}", end.data);
+    let message = end.data["error"]["message"].as_str().unwrap();
+    assert!(message.contains("did not run"), "{message}");
+    door.open();
+    until("the container of the call being gone", async || {
+        containers.of_call(call).await.is_none().then_some(())
+    })
+    .await;
+}

@@ -19,7 +19,7 @@ const FACTS: usize = 60;
 
 /// Slow enough that a screen is cut, and comes back, in the middle of a text.
 fn slowly(word: &str) -> Scenario {
-    let slow = |text: &str, calls| Reply { delay_ms: 15, chunk_size: 8, ..reply(text, calls) };
+    let slow = |text: &str, calls| Reply { delay_ms: 60, chunk_size: 8, ..reply(text, calls) };
     let looks = (0..3).map(|_| call("agent_tool_list", json!({}))).collect();
     let first = "Let me look at what there is: first one thing, then another, and then the rest of them.";
     let second = "I have looked. 京都 🦉 ñ are in there, and many more words that take their time to come.";

@@ -1,10 +1,22 @@
 //! Arguments against a capability's schema, before anything else looks at them.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use jsonschema::Validator;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Capability, CodeExecuteInput};
+use super::{Capability, CodeExecuteInput, catalog};
+
+/// The validators of the catalogue's inputs, made once: that costs far more than to use them.
+static VALIDATORS: LazyLock<HashMap<&'static str, Result<Validator, String>>> =
+    LazyLock::new(|| catalog::CATALOG.iter().map(|entry| (entry.name, validator(entry))).collect());
+
+fn validator(capability: &Capability) -> Result<Validator, String> {
+    jsonschema::validator_for(&(capability.input)().to_value()).map_err(|error| error.to_string())
+}
 
 /// One thing wrong with an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -27,10 +39,13 @@ impl Flaw {
 /// # Errors
 /// Every flaw, each with a JSON pointer.
 pub fn validate(capability: &Capability, input: &Value) -> Result<(), Vec<Flaw>> {
-    let schema = (capability.input)().to_value();
-    let validator = jsonschema::validator_for(&schema).map_err(|error| {
-        vec![Flaw::new("", format!("the schema of {} is broken: {error}", capability.name))]
-    })?;
+    let broken =
+        |cause: &str| vec![Flaw::new("", format!("the schema of {} is broken: {cause}", capability.name))];
+    let validator = match VALIDATORS.get(capability.name) {
+        Some(Ok(validator)) => validator,
+        Some(Err(cause)) => return Err(broken(cause)),
+        None => return Err(broken("it is not in the catalogue")),
+    };
     let flaws: Vec<_> = validator
         .iter_errors(input)
         .map(|error| Flaw::new(&error.instance_path().to_string(), error.to_string()))

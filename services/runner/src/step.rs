@@ -1,6 +1,6 @@
 //! One model call: what it is told, what it answers, and the commit of both outcomes.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use fail::fail_point;
 use oxagen_commands::{AdvanceTurn, AskedCall, CommandError, PlannedCall, StepAnswer};
@@ -78,11 +78,14 @@ impl Shared {
         Ok(Request {
             model: spec.model.clone().unwrap_or_else(|| self.options.default_model.clone()),
             messages,
-            tools: catalog::tools().map(tool).collect(),
+            tools: TOOLS.clone(),
             max_tokens: None,
         })
     }
 }
+
+/// The catalogue's tools as a model is told of them, made once.
+static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| catalog::tools().map(tool).collect());
 
 fn tool(capability: &Capability) -> ToolSpec {
     ToolSpec {

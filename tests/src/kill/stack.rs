@@ -3,6 +3,7 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tokio::process::Command;
 
@@ -17,6 +18,7 @@ pub(super) const ENGINE: &str = "dockerd";
 pub struct Stack {
     project: PathBuf,
     folder: PathBuf,
+    _turn: Option<Arc<fs::File>>,
 }
 
 impl Stack {
@@ -30,15 +32,18 @@ impl Stack {
         };
         let folders = fs::read_dir(&stacks).unwrap().map(|entry| entry.unwrap().path());
         let folder = folders.into_iter().find(ours).expect("the servers are not those of a stack");
-        Self { project, folder }
+        Self { project, folder, _turn: None }
     }
 
     /// A cluster of three NATS nodes, `nats`, `nats-2` and `nats-3`, and nothing else: an instance of its own, empty.
-    /// Gives its addresses too.
+    /// Gives its addresses too. Whoever asks for it while another process has it waits.
     pub async fn cluster() -> (Self, String) {
         let project = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned();
         let stacks = env::var_os("OXAGEN_STACK_DIR").map_or_else(|| project.join(".stack"), PathBuf::from);
-        let stack = Self { folder: stacks.join("cluster"), project };
+        fs::create_dir_all(&stacks).unwrap();
+        let turn = fs::File::create(stacks.join("cluster.turn")).unwrap();
+        let turn = tokio::task::spawn_blocking(move || turn.lock().map(|()| turn)).await.unwrap().unwrap();
+        let stack = Self { folder: stacks.join("cluster"), project, _turn: Some(Arc::new(turn)) };
         stack.wipe().await;
         stack.run(&["up", "--only", "nats", "--nats-nodes", "3"]).await;
         let text = fs::read_to_string(stack.folder.join("env")).unwrap();

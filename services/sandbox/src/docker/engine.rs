@@ -73,6 +73,10 @@ impl Engine {
             }
             other => other,
         };
+        if created.as_ref().is_err_and(is_connection) {
+            // It may have been made all the same, and nobody was told its id.
+            self.remove_later(name);
+        }
         let id = created.map_err(self.failed_to("create a container"))?.id;
         if let Err(error) = self.docker.start_container(&id, None).await {
             self.remove(&id).await;
@@ -109,18 +113,35 @@ impl Engine {
     pub(crate) async fn remove(&self, id: &str) {
         let Err(error) = self.try_remove(id).await else { return };
         tracing::warn!(container = id, %error, "could not remove a sandbox container, trying again");
-        let (engine, id) = (self.clone(), id.to_owned());
+        self.remove_later(id);
+    }
+
+    fn remove_later(&self, container: &str) {
+        let (engine, container) = (self.clone(), container.to_owned());
         self.tasks.spawn(async move {
             for pause in REMOVAL_RETRIES {
                 tokio::time::sleep(pause).await;
-                match engine.try_remove(&id).await {
+                match engine.remove_own(&container).await {
                     Ok(()) => return,
                     Err(error) => {
-                        tracing::warn!(container = id, %error, "could not remove a sandbox container")
+                        tracing::warn!(container, %error, "could not remove a sandbox container")
                     }
                 }
             }
         });
+    }
+
+    /// Removes a container of this runner by its id or its name. By now the name may be another runner's.
+    async fn remove_own(&self, container: &str) -> Result<(), SandboxError> {
+        let found = match self.docker.inspect_container(container, None).await {
+            Err(error) if status(&error) == Some(404) => return Ok(()),
+            found => found.map_err(self.failed_to("look for a container"))?,
+        };
+        let labels = found.config.and_then(|config| config.labels).unwrap_or_default();
+        match (found.id, labels.get(RUNNER_LABEL)) {
+            (Some(id), Some(runner)) if *runner == self.config.runner_id => self.try_remove(&id).await,
+            (Some(_) | None, _) => Ok(()),
+        }
     }
 
     /// Removes a container and all that runs in it. One that is gone, or going, counts as removed.
