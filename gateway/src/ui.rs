@@ -37,7 +37,7 @@ pub(crate) async fn serve(request: Request) -> Response {
     }
 }
 
-/// The file with this name, or the page for a browser that wants to show one.
+/// The file with this name, or the page: at its own address, and for a browser that wants to show one.
 fn find<'a>(path: &'a str, headers: &HeaderMap) -> Option<(&'a str, EmbeddedFile)> {
     let is_hidden = path.is_empty() || path.starts_with('.');
     if let Some(file) = (!is_hidden).then(|| Files::get(path)).flatten() {
@@ -45,7 +45,8 @@ fn find<'a>(path: &'a str, headers: &HeaderMap) -> Option<(&'a str, EmbeddedFile
     }
     let is_file = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
     let is_programs = PROGRAMS.iter().any(|prefix| path.starts_with(prefix));
-    if is_file || is_programs || !accepts(headers, &header::ACCEPT, "text/html") {
+    let wants_page = path.is_empty() || accepts(headers, &header::ACCEPT, "text/html");
+    if is_file || is_programs || !wants_page {
         return None;
     }
     Files::get(PAGE).map(|page| (PAGE, page))

@@ -10,7 +10,6 @@
 use std::net::TcpListener;
 
 use oxagen_domain::Role;
-use oxagen_domain::policy::PolicyDocument;
 use oxagen_tests::{Installation, Process, Proxy, ROLES, Rows, Workspace, until};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader, stdin};
@@ -52,7 +51,7 @@ impl Stage {
         let mut gateway = installation.launch(port, GATEWAY, &[]);
         gateway.ready().await;
         let door = Proxy::to(&gateway.url).await;
-        let workspace = workspace(&installation, &gateway.url).await;
+        let workspace = installation.workspace_with_network(&gateway.url).await;
         Self { installation, port, gateway, runner, _others: others, door, workspace }
     }
 
@@ -81,7 +80,7 @@ impl Stage {
                 self.runner = self.installation.start(RUNNER).await;
             }
             ("workspace", _) => {
-                self.workspace = workspace(&self.installation, &self.gateway.url).await;
+                self.workspace = self.installation.workspace_with_network(&self.gateway.url).await;
                 return self.addresses().await;
             }
             ("rows", conversation) => return self.rows(conversation).await,
@@ -119,12 +118,4 @@ impl Stage {
         })
         .await
     }
-}
-
-/// A workspace in which code may run, also with network: such a run does not happen twice.
-async fn workspace(installation: &Installation, gateway: &str) -> Workspace {
-    let enabled = ["agent.code.execute".to_owned()].into();
-    let policy =
-        PolicyDocument { tier: "enterprise".to_owned(), enabled, network: true, ..PolicyDocument::default() };
-    installation.workspace_with(gateway, policy).await
 }

@@ -7,10 +7,7 @@ use crate::road;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f26_the_engine_is_gone_in_mid_run_and_the_call_has_one_end_and_no_container() {
-    let mut installation = Installation::new().await;
-    let engine = installation.servers.docker_host.clone();
-    let door = Proxy::to(&engine).await;
-    installation.settings.insert("DOCKER_HOST".to_owned(), format!("tcp://{}", door.address()));
+    let (installation, engine, door) = behind_a_door().await;
     let process = installation.start(ROLES).await;
     let workspace = installation.workspace(&process.url).await;
     let (word, after) = (word("engine"), word("after"));
@@ -48,10 +45,7 @@ async fn f26_the_engine_is_gone_in_mid_run_and_the_call_has_one_end_and_no_conta
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f26_a_container_whose_making_was_not_answered_does_not_stay() {
-    let mut installation = Installation::new().await;
-    let engine = installation.servers.docker_host.clone();
-    let door = Proxy::to(&engine).await;
-    installation.settings.insert("DOCKER_HOST".to_owned(), format!("tcp://{}", door.address()));
+    let (installation, engine, door) = behind_a_door().await;
     let process = installation.start(ROLES).await;
     let workspace = installation.workspace(&process.url).await;
     let word = word("unanswered");
@@ -77,4 +71,13 @@ async fn f26_a_container_whose_making_was_not_answered_does_not_stay() {
         containers.of_call(call).await.is_none().then_some(())
     })
     .await;
+}
+
+/// An installation that reaches the sandbox's engine through a door alone; also the engine's own address.
+async fn behind_a_door() -> (Installation, String, Proxy) {
+    let mut installation = Installation::new().await;
+    let engine = installation.servers.docker_host.clone();
+    let door = Proxy::to(&engine).await;
+    installation.settings.insert("DOCKER_HOST".to_owned(), format!("tcp://{}", door.address()));
+    (installation, engine, door)
 }

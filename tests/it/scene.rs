@@ -1,6 +1,5 @@
 //! A runner in the middle of a sandbox call, with every other role in a process beside it.
 
-use oxagen_domain::policy::PolicyDocument;
 use oxagen_tests::{
     Containers, EventStream, Installation, Process, Proxy, Turn, Workspace, call, reply, scenario, until,
     word,
@@ -41,14 +40,7 @@ impl Scene {
         let (user, rest) = database.split_once('@').unwrap();
         let behind = format!("{user}@{}/{}", door.address(), rest.split_once('/').unwrap().1);
         let runner = installation.start_with(&["runner"], &[("DATABASE_URL", &behind)]).await;
-        let enabled = ["agent.code.execute".to_owned()].into();
-        let policy = PolicyDocument {
-            tier: "enterprise".to_owned(),
-            enabled,
-            network: true,
-            ..PolicyDocument::default()
-        };
-        let workspace = installation.workspace_with(&others.url, policy).await;
+        let workspace = installation.workspace_with_network(&others.url).await;
         let word = word("effect");
         let arguments = json!({"language": "python", "code": CODE, "network": network});
         let replies = vec![

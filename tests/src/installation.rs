@@ -111,6 +111,18 @@ impl Installation {
         self.make(&workspace.http.url, policy, workspace.tenant.parse().ok()).await
     }
 
+    /// A workspace in which code may run with network as well: such a run may not happen twice.
+    pub async fn workspace_with_network(&self, gateway: &str) -> Workspace {
+        let enabled = ["agent.code.execute".to_owned()].into();
+        let policy = PolicyDocument {
+            tier: "enterprise".to_owned(),
+            enabled,
+            network: true,
+            ..PolicyDocument::default()
+        };
+        self.workspace_with(gateway, policy).await
+    }
+
     /// Makes a workspace with this policy.
     pub async fn workspace_with(&self, gateway: &str, policy: PolicyDocument) -> Workspace {
         self.make(gateway, policy, None).await

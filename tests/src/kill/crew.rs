@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use oxagen_domain::policy::PolicyDocument;
 use oxagen_scripted_model::Scenario;
 use serde_json::json;
 use tokio::sync::watch;
@@ -44,14 +43,7 @@ impl Crew {
         let doors = behind_doors(&mut installation).await;
         let ports: BTreeMap<_, _> = ROLES.iter().map(|role| (*role, free_port())).collect();
         let url = format!("http://127.0.0.1:{}", ports["gateway"]);
-        let enabled = ["agent.code.execute".to_owned()].into();
-        let policy = PolicyDocument {
-            tier: "enterprise".to_owned(),
-            enabled,
-            network: true,
-            ..PolicyDocument::default()
-        };
-        let workspace = installation.workspace_with(&url, policy).await;
+        let workspace = installation.workspace_with_network(&url).await;
         let words: BTreeMap<_, _> = Tale::ALL.iter().map(|tale| (*tale, word(tale.name()))).collect();
         installation.model.add_scenarios(words.iter().map(|(tale, word)| script(*tale, word)).collect());
         let checker = Checker::of(&installation).await;

@@ -5,6 +5,7 @@ import { Archive, Ellipsis, Pencil } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 import { useEffect, useMemo, useState } from "react";
 import { api, data } from "../api/client";
+import { TitleField, useRename } from "../conversation/rename";
 import type { ConversationItem } from "../live/news";
 import { useApprovals, useConversations } from "../live/workspace";
 import { announce } from "../parts/announcer";
@@ -74,38 +75,15 @@ export function ConversationList({ search }: { search: string }) {
 
 function Item({ item, state }: { item: ConversationItem; state?: "asks" | "runs" }) {
   const id = item.conversationId;
-  const [text, setText] = useState<string>();
-  const failed = { onError: (error: Error) => announce(error.message, true) };
-  const rename = useMutation({
-    mutationFn: (title: string) =>
-      data(api.PATCH("/v1/conversations/{id}", { params: { path: { id } }, body: { title } })),
-    ...failed,
-  });
+  const rename = useRename(id, item.title);
   const archive = useMutation({
     mutationFn: () => data(api.POST("/v1/conversations/{id}/archive", { params: { path: { id } } })),
-    ...failed,
+    onError: (error) => announce(error.message, true),
   });
-  const done = () => {
-    const title = text?.trim();
-    setText(undefined);
-    if (title && title !== item.title) rename.mutate(title);
-  };
-  if (text !== undefined) {
+  if (rename.text !== undefined) {
     return (
       <li>
-        <input
-          className="rename"
-          aria-label="Title"
-          value={text}
-          maxLength={200}
-          onChange={(event) => setText(event.target.value)}
-          onBlur={done}
-          onKeyDown={(event) => {
-            if (event.key === "Enter") done();
-            if (event.key === "Escape") setText(undefined);
-          }}
-          autoFocus
-        />
+        <TitleField of={rename} className="rename" />
       </li>
     );
   }
@@ -114,7 +92,7 @@ function Item({ item, state }: { item: ConversationItem; state?: "asks" | "runs"
       <Link to="/c/$id" params={{ id }} className="nav-item">
         {state === "asks" && <i className="dot" role="img" aria-label="Waits for approval" />}
         {state === "runs" && <Spinner />}
-        <span className="name">{(rename.isPending ? rename.variables : item.title) || "Untitled"}</span>
+        <span className="name">{rename.shown || "Untitled"}</span>
       </Link>
       <DropdownMenu.Root>
         <DropdownMenu.Trigger asChild>
@@ -127,9 +105,9 @@ function Item({ item, state }: { item: ConversationItem; state?: "asks" | "runs"
           <DropdownMenu.Content
             className="popover menu"
             align="start"
-            onCloseAutoFocus={(event) => text === undefined || event.preventDefault()}
+            onCloseAutoFocus={(event) => rename.text === undefined || event.preventDefault()}
           >
-            <DropdownMenu.Item onSelect={() => setTimeout(() => setText(item.title))}>
+            <DropdownMenu.Item onSelect={() => setTimeout(rename.begin)}>
               <Pencil size={15} aria-hidden /> Rename
             </DropdownMenu.Item>
             {!item.archived && (
