@@ -3,7 +3,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help demo up down wipe test it unit page soak fmt clippy rooms golden build docs deny ci ui browser screens bench load memory kill
+# Each word uses the whole machine, and some kill the servers that others use.
+.NOTPARALLEL:
+.PHONY: help demo up down wipe test it unit page soak fmt clippy rooms golden build docs deny ci ui browser screens figures bench load memory kill
 
 # Places at which tests end a process. What is released is built without them.
 FAILPOINTS := --features oxagen-node/failpoints
@@ -107,6 +109,9 @@ browser: ui ## the chat page in Chromium, on real servers with the scripted prov
 screens: ui ## pictures of every page and card, written to docs/screens
 	$(call stage,screens)
 
+figures: ui ## what the page costs in a browser: first paint, script, piece to paint, 500 turns, memory (MINUTES=10)
+	$(call stage,measure)
+
 # A folder's npm packages, as its lock file names them.
 define packages
 if ! cmp -s $(1)/package-lock.json $(1)/node_modules/.installed; then
@@ -119,7 +124,7 @@ endef
 define stage
 $(call packages,tests/e2e)
 if ! [ -x "$${OXAGEN_CHROMIUM:-/usr/bin/chromium}" ]; then
-	(apt-get update -q && apt-get install -q -y --no-install-recommends chromium) || { echo "install Chromium, or name one in OXAGEN_CHROMIUM" >&2; exit 1; }
+	(apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=900 chromium) || { echo "install Chromium, or name one in OXAGEN_CHROMIUM" >&2; exit 1; }
 fi
 dev/stack up --name test --own-docker
 cargo build --workspace --bins $(FAILPOINTS)

@@ -2,7 +2,7 @@
 
 use chrono::Utc;
 use oxagen_domain::{
-    Actor, ActorKind, ApiKeyId, ConversationId, Metadata, Right, Role, Scope, TurnId, UserId,
+    Actor, ActorKind, ApiKeyId, ConversationId, KeyLimits, Metadata, Right, Role, Scope, TurnId, UserId,
 };
 use uuid::Uuid;
 
@@ -18,6 +18,8 @@ pub struct Caller {
     pub user: UserId,
     /// What they may do.
     pub role: Role,
+    /// What of that the key is limited to.
+    pub limits: KeyLimits,
     /// The key, when the credential is one.
     pub key: Option<ApiKeyId>,
     /// The request: cause of all that follows from it.
@@ -27,20 +29,34 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Refuses a caller whose role lacks this right.
+    /// Refuses a caller whose role or key lacks this right.
     ///
     /// # Errors
     /// [`Code::Forbidden`].
     pub fn must(&self, right: Right) -> Result<(), CommandError> {
-        if self.role.may(right) {
-            return Ok(());
+        if !self.role.may(right) {
+            let (role, verb) = (self.role.name(), verb(right));
+            let text = format!(
+                "the role `{role}` lacks the right to {verb}: ask an owner for a key with another role"
+            );
+            return Err(CommandError::new(Code::Forbidden, text));
         }
-        let text = format!(
-            "the role `{}` lacks the right to {}: ask an owner for a key with another role",
-            name(self.role),
-            verb(right)
-        );
-        Err(CommandError::new(Code::Forbidden, text))
+        if !self.limits.may(right) {
+            return Err(limited(&format!("has no right to `{}`", right.name())));
+        }
+        Ok(())
+    }
+
+    /// Refuses a caller whose key is limited to other operations.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`].
+    pub fn must_reach(&self, operation: &str) -> Result<(), CommandError> {
+        if self.limits.reaches(operation) {
+            Ok(())
+        } else {
+            Err(limited(&format!("does not reach {operation}")))
+        }
     }
 
     /// What the events of this request carry.
@@ -64,14 +80,11 @@ fn trace_of(request: Uuid) -> String {
     format!("00-{trace}-{}-01", &trace[16..])
 }
 
-fn name(role: Role) -> &'static str {
-    match role {
-        Role::Owner => "owner",
-        Role::Admin => "admin",
-        Role::Member => "member",
-        Role::Viewer => "viewer",
-        Role::Service => "service",
-    }
+fn limited(what: &str) -> CommandError {
+    let text = format!(
+        "this key is limited, and {what}: use another key, or ask an owner or admin for one (GET /v1/me tells its limits)"
+    );
+    CommandError::new(Code::Forbidden, text)
 }
 
 fn verb(right: Right) -> &'static str {

@@ -1,10 +1,15 @@
 //! Requesting a call: validated, judged, and put into the ledger with its ruling, on the unit of whoever asks.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use oxagen_domain::capability::{Capability, Effect, Risk, Surface, catalog, validate};
 use oxagen_domain::policy::{ApprovalTerms, Authority, Mode, PlanStanding, Policy, Verdict};
 use oxagen_domain::tool_call::{CallError, CallSpec, Place, Ruling, ToolCall, ToolCallCommand};
-use oxagen_domain::{ApprovalId, Body, CallId, Digest, ExecutionId, Role, StepId, ToolVersionId, UserId};
+use oxagen_domain::{
+    ApprovalId, Body, CallId, Digest, ExecutionId, KeyLimits, Role, StepId, ToolVersionId, UserId,
+};
+use oxagen_journal::Loaded;
 use serde_json::Value;
 
 use crate::error::CommandError;
@@ -32,6 +37,7 @@ pub struct AskedCall {
 pub(crate) struct Asker {
     pub(crate) user: UserId,
     pub(crate) role: Role,
+    pub(crate) limits: KeyLimits,
     pub(crate) mode: Mode,
     pub(crate) surface: Surface,
     pub(crate) at: DateTime<Utc>,
@@ -70,11 +76,24 @@ struct Ruled {
     question: Option<(String, ApprovalTerms)>,
 }
 
+impl Ruled {
+    fn of(verdict: Verdict, call: CallId) -> Self {
+        match verdict {
+            Verdict::Allow { rule } => Self { ruling: Ruling::Clear { rule }, question: None },
+            Verdict::Ask { rule, reason, terms } => {
+                let ruling = Ruling::Hold { rule, approval_id: ApprovalId::of_call(call) };
+                Self { ruling, question: Some((reason, terms)) }
+            }
+            Verdict::Deny { rule, reason } => Self { ruling: Ruling::Deny { rule, reason }, question: None },
+        }
+    }
+}
+
 impl Unit<'_> {
-    /// The workspace's policy and its version, which the commit then asserts.
-    pub(crate) async fn workspace_policy(&mut self) -> Result<Policy, CommandError> {
+    /// The workspace's policy, whose version the commit then asserts.
+    pub(crate) async fn workspace_policy(&mut self) -> Result<Arc<Loaded<Policy>>, CommandError> {
         let workspace = self.scope().workspace.to_string();
-        Ok(self.rest_on::<Policy>(&workspace).await?.state)
+        self.rest_on::<Policy>(&workspace).await
     }
 
     /// Puts a call into the ledger with its ruling, and the question to a person if it is held.
@@ -101,6 +120,11 @@ impl Unit<'_> {
                 ruled = asked_enough(&asked.name);
             }
         }
+        if matches!(ruled.ruling, Ruling::Hold { .. })
+            && let Some(refusal) = self.one_too_many(&asked.name, policy).await
+        {
+            ruled = Ruled::of(refusal, asked.call_id);
+        }
         let (input, stored) = Body::split(value.clone());
         bodies.extend(stored);
         let execution_id = match &asked.place {
@@ -123,6 +147,7 @@ impl Unit<'_> {
             place: asked.place,
             requested_by: asker.user,
             role: asker.role,
+            limits: asker.limits.clone(),
             plan: step.filter(|_| may_run),
         };
         let planned = plan(spec.clone(), &ruling);
@@ -173,15 +198,8 @@ fn rule(
         return invalid("invalid_input", "the arguments do not fit the tool's schema".to_owned(), flaws);
     }
     let authority = Authority { role: asker.role, mode: asker.mode };
-    let gate = Gate { authority, surface: asker.surface, plan, policy };
-    match gate.judge(tool, input) {
-        Verdict::Allow { rule } => Ruled { ruling: Ruling::Clear { rule }, question: None },
-        Verdict::Ask { rule, reason, terms } => {
-            let ruling = Ruling::Hold { rule, approval_id: ApprovalId::of_call(call) };
-            Ruled { ruling, question: Some((reason, terms)) }
-        }
-        Verdict::Deny { rule, reason } => Ruled { ruling: Ruling::Deny { rule, reason }, question: None },
-    }
+    let gate = Gate { authority, limits: &asker.limits, surface: asker.surface, plan, policy };
+    Ruled::of(gate.judge(tool, input), call)
 }
 
 fn asked_enough(name: &str) -> Ruled {

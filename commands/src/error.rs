@@ -18,7 +18,7 @@ pub enum Code {
     InvalidInput,
     /// There is no such thing in this workspace.
     NotFound,
-    /// The caller's role lacks the right.
+    /// The caller may not do this: by its role, its key's limits, or the terms of what is asked.
     Forbidden,
     /// Somebody else changed the same thing again and again.
     Conflict,
@@ -99,7 +99,12 @@ impl CommandError {
 
     /// There is no such thing in the caller's workspace.
     pub(crate) fn unknown(what: &str) -> Self {
-        Self::new(Code::NotFound, format!("there is no such {what} in this workspace"))
+        Self::new(
+            Code::NotFound,
+            format!(
+                "there is no such {what} in this workspace: check its id, and the workspace that the key opens (GET /v1/me)"
+            ),
+        )
     }
 
     /// An input with flaws.
@@ -181,7 +186,7 @@ impl From<ApprovalRefusal> for CommandError {
             ApprovalRefusal::EditedByMany(_) | ApprovalRefusal::EditedDenial => {
                 Self::invalid(vec![Flaw::new("/editedInput", text)])
             }
-            ApprovalRefusal::Role { .. } | ApprovalRefusal::Requester => Self::new(Code::Forbidden, text),
+            ApprovalRefusal::Terms(_) => Self::new(Code::Forbidden, text),
             ApprovalRefusal::Answered(_) => Self::new(Code::ApprovalClosed, text),
             ApprovalRefusal::Closed(resolution) => {
                 Self { detail: Some(closed(&resolution)), ..Self::new(Code::ApprovalClosed, text) }
@@ -276,7 +281,8 @@ impl From<PlanRefusal> for CommandError {
                 Self::invalid(flaws.into_iter().map(under).collect())
             }
             PlanRefusal::Note => Self::invalid(vec![Flaw::new("/note", text)]),
-            PlanRefusal::Role(_) | PlanRefusal::Requester => Self::new(Code::Forbidden, text),
+            PlanRefusal::Terms(_) => Self::new(Code::Forbidden, text),
+            PlanRefusal::Answered => Self::new(Code::PlanClosed, text),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The facts that the decision point is given, gathered in one place for everybody who asks it.
 
+use oxagen_domain::KeyLimits;
 use oxagen_domain::capability::{Capability, Surface, with_defaults};
 use oxagen_domain::policy::{
     Authority, Explanation, PlanStanding, Policy, Question, Verdict, explain, judge,
@@ -9,6 +10,7 @@ use serde_json::Value;
 /// By whose authority, from where and under which policy a call is judged.
 pub(crate) struct Gate<'a> {
     pub(crate) authority: Authority,
+    pub(crate) limits: &'a KeyLimits,
     pub(crate) surface: Surface,
     pub(crate) plan: PlanStanding,
     pub(crate) policy: &'a Policy,
@@ -29,6 +31,7 @@ impl Gate<'_> {
         let completed = with_defaults(tool, input);
         decide(&Question {
             authority: self.authority,
+            limits: self.limits,
             surface: self.surface,
             subject: tool.into(),
             input,

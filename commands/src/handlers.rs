@@ -6,6 +6,7 @@ mod cancel;
 mod create_workspace;
 mod edit_conversation;
 mod expire_approval;
+mod expire_plan;
 mod finish_turn;
 mod keys;
 mod policy;

@@ -1,9 +1,9 @@
 //! A call is held: the question to a person that goes with it, and how often it was asked before.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use oxagen_domain::capability::{PlanCreateInput, catalog};
 use oxagen_domain::plan::{Plan, PlanCommand, PlanSpec};
-use oxagen_domain::policy::{ApprovalTerms, PLAN_CREATE, Policy};
+use oxagen_domain::policy::{ApprovalTerms, PLAN_CREATE, Policy, Verdict, one_too_many};
 use oxagen_domain::tool_call::{CallSpec, CallStatus, Standing, ToolCall};
 use oxagen_domain::turn::Turn;
 use oxagen_domain::{Approval, ApprovalCommand, ApprovalId, ApprovalQuestion, Digest, PlanId, TurnId};
@@ -32,9 +32,8 @@ impl Unit<'_> {
         policy: &Policy,
     ) -> Result<(), CommandError> {
         if spec.capability == PLAN_CREATE {
-            return self.propose(spec, input, held).await;
+            return self.propose(spec, input, held, policy).await;
         }
-        let expiry = i64::try_from(policy.document.approval_expiry_seconds).unwrap_or(3600);
         let question = ApprovalQuestion {
             approval_id: held.approval_id,
             call_id: spec.call_id,
@@ -45,17 +44,32 @@ impl Unit<'_> {
             risk: spec.risk,
             rule: held.rule,
             requested_by: spec.requested_by,
-            expires_at: held.at + TimeDelta::seconds(expiry),
+            expires_at: policy.document.deadline(held.at),
             reason: Some(held.reason),
             terms: held.terms,
             asked_before: held.asked_before,
         };
+        self.asked += 1;
         let id = held.approval_id.to_string();
         self.expect_new::<Approval>(&id);
         self.decide::<Approval>(&id, ApprovalCommand::Request(question)).await.map(drop)
     }
 
-    async fn propose(&mut self, spec: &CallSpec, input: &Value, held: Held) -> Result<(), CommandError> {
+    /// Whether there is room for one more question about such a call: the refusal if not.
+    pub(crate) async fn one_too_many(&self, capability: &str, policy: &Policy) -> Option<Verdict> {
+        if capability == PLAN_CREATE {
+            return None;
+        }
+        one_too_many(&policy.document, self.open_approvals().await?)
+    }
+
+    async fn propose(
+        &mut self,
+        spec: &CallSpec,
+        input: &Value,
+        held: Held,
+        policy: &Policy,
+    ) -> Result<(), CommandError> {
         let broken = |text: &str| CommandError::new(Code::Internal, format!("a plan {text}"));
         let wanted: PlanCreateInput =
             serde_json::from_value(input.clone()).map_err(|_| broken("does not fit its schema"))?;
@@ -73,7 +87,8 @@ impl Unit<'_> {
         };
         let id = plan_id.to_string();
         self.expect_new::<Plan>(&id);
-        let propose = PlanCommand::Propose { spec: plan, steps: wanted.steps, at: held.at };
+        let (at, expires_at) = (held.at, policy.document.deadline(held.at));
+        let propose = PlanCommand::Propose { spec: plan, steps: wanted.steps, at, expires_at };
         self.decide::<Plan>(&id, propose).await.map(drop)
     }
 

@@ -16,7 +16,7 @@ const MOST: usize = 10_000;
 /// The kind of an aggregate and its identifier.
 pub(crate) type Key = (&'static str, String);
 /// A [`Loaded`] of the aggregate's own type.
-pub(crate) type Anything = Box<dyn Any + Send + Sync>;
+pub(crate) type Anything = Arc<dyn Any + Send + Sync>;
 
 /// Aggregates as they were last committed or loaded here. Cloning shares them.
 #[derive(Clone, Default)]
@@ -26,13 +26,18 @@ impl Known {
     /// Keeps an aggregate that exists.
     pub fn learn<A: Entity + Clone + 'static>(&self, id: &str, loaded: &Loaded<A>) {
         if loaded.version > 0 {
-            self.keep((A::TYPE, id.to_owned()), Box::new(loaded.clone()));
+            self.keep((A::TYPE, id.to_owned()), Arc::new(loaded.clone()));
         }
     }
 
     /// The aggregate as it was last seen.
     pub fn recall<A: Entity + Clone + 'static>(&self, id: &str) -> Option<Loaded<A>> {
-        self.lock().get(&(A::TYPE, id.to_owned()))?.downcast_ref::<Loaded<A>>().cloned()
+        self.share(id).as_deref().cloned()
+    }
+
+    /// The same without a copy of it.
+    pub(crate) fn share<A: Entity + Clone + 'static>(&self, id: &str) -> Option<Arc<Loaded<A>>> {
+        Arc::clone(self.lock().get(&(A::TYPE, id.to_owned()))?).downcast().ok()
     }
 
     /// Forgets everything: what belongs together is loaded again together, in its right order.

@@ -10,10 +10,13 @@ mod error;
 mod gate;
 mod handlers;
 mod hold;
+mod inbox;
 mod known;
 mod plans;
 mod secret;
 mod unit;
+
+use std::sync::Arc;
 
 use oxagen_journal::Journal;
 
@@ -22,6 +25,7 @@ pub use calls::{AskedCall, AtOnce, PlannedCall};
 pub use context::Context;
 pub use error::{Code, CommandError};
 pub use handlers::*;
+pub use inbox::{Counted, Inbox};
 pub use known::Known;
 
 /// The command bus: cheap to clone, one per process.
@@ -30,12 +34,19 @@ pub struct Commands {
     journal: Journal,
     /// What many commands rest on and guard, such as policies.
     shared: Known,
+    inbox: Option<Arc<dyn Inbox>>,
 }
 
 impl Commands {
     /// A bus over this journal.
     pub fn new(journal: Journal) -> Self {
-        Self { journal, shared: Known::default() }
+        Self { journal, shared: Known::default(), inbox: None }
+    }
+
+    /// Asks this inbox how many approvals are open, and holds the tiers' caps on them. Without one there are no caps.
+    #[must_use]
+    pub fn with_inbox(self, inbox: Arc<dyn Inbox>) -> Self {
+        Self { inbox: Some(inbox), ..self }
     }
 
     /// The journal that it commits to.

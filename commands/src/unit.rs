@@ -4,6 +4,7 @@
 //! `None` and the handler goes round again with a new unit, which loads what has become of things.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use oxagen_domain::{Entity, EventKind, Scope, TurnId};
@@ -12,6 +13,7 @@ use oxagen_journal::{AppendError, Appended, Guard, Journal, Loaded, NewEvent};
 use crate::Commands;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::inbox::Inbox;
 use crate::known::{Anything, Key, Known};
 
 /// Rounds before a handler gives up on a thing that others keep changing.
@@ -32,6 +34,9 @@ pub(crate) struct Unit<'a> {
     guards: Vec<Guard>,
     known: Option<Known>,
     shared: &'a Known,
+    inbox: Option<&'a dyn Inbox>,
+    /// Questions that this commit puts to people.
+    pub(crate) asked: u32,
 }
 
 impl Commands {
@@ -50,6 +55,8 @@ impl Commands {
             guards: vec![],
             known: None,
             shared: &self.shared,
+            inbox: self.inbox.as_deref(),
+            asked: 0,
         }
     }
 }
@@ -77,7 +84,7 @@ impl Unit<'_> {
     pub(crate) fn expect_new<A: Entity + Clone + 'static>(&mut self, id: &str) {
         if self.fresh {
             let nothing = Loaded { state: A::default(), version: 0, scope: None };
-            self.loaded.insert((A::TYPE, id.to_owned()), Box::new(nothing));
+            self.loaded.insert((A::TYPE, id.to_owned()), Arc::new(nothing));
         }
     }
 
@@ -92,10 +99,11 @@ impl Unit<'_> {
             return Ok(known.clone());
         }
         let known = self.known.as_ref().filter(|_| self.fresh);
-        if let Some(loaded) = known.and_then(|known| known.recall::<A>(id)) {
+        if let Some(loaded) = known.and_then(|known| known.share::<A>(id)) {
             self.assumed.insert((A::TYPE, id.to_owned()));
-            self.loaded.insert((A::TYPE, id.to_owned()), Box::new(loaded.clone()));
-            return Ok(loaded);
+            let state = Loaded::clone(&loaded);
+            self.loaded.insert((A::TYPE, id.to_owned()), loaded);
+            return Ok(state);
         }
         self.load_anew(id).await
     }
@@ -105,7 +113,7 @@ impl Unit<'_> {
             self.forget();
         }
         let loaded = self.journal.load::<A>(id).await?;
-        self.loaded.insert((A::TYPE, id.to_owned()), Box::new(loaded.clone()));
+        self.loaded.insert((A::TYPE, id.to_owned()), Arc::new(loaded.clone()));
         Ok(loaded)
     }
 
@@ -113,13 +121,13 @@ impl Unit<'_> {
     pub(crate) async fn rest_on<A: Entity + Clone + 'static>(
         &mut self,
         id: &str,
-    ) -> Result<Loaded<A>, CommandError> {
-        let loaded = match self.shared.recall::<A>(id).filter(|_| self.fresh) {
+    ) -> Result<Arc<Loaded<A>>, CommandError> {
+        let loaded = match self.shared.share::<A>(id).filter(|_| self.fresh) {
             Some(loaded) => loaded,
             None => {
                 let loaded = self.journal.load::<A>(id).await?;
                 self.shared.learn(id, &loaded);
-                loaded
+                Arc::new(loaded)
             }
         };
         self.guard::<A>(id, loaded.version);
@@ -139,6 +147,12 @@ impl Unit<'_> {
     /// The same thing, if it is in the caller's workspace.
     pub(crate) fn own<A>(&self, loaded: Loaded<A>, what: &str) -> Result<Loaded<A>, CommandError> {
         if loaded.scope == Some(self.context.scope()) { Ok(loaded) } else { Err(CommandError::unknown(what)) }
+    }
+
+    /// The approvals that are open in the workspace, those of this commit included; none when nobody can say now.
+    pub(crate) async fn open_approvals(&self) -> Option<u32> {
+        let open = self.inbox?.open_approvals(self.scope()).await?;
+        Some(open + self.asked)
     }
 
     /// Decides a command and keeps what then happens for the commit.
@@ -181,7 +195,7 @@ impl Unit<'_> {
             });
             loaded.state.evolve(event.clone());
         }
-        self.loaded.insert((A::TYPE, id.to_owned()), Box::new(loaded));
+        self.loaded.insert((A::TYPE, id.to_owned()), Arc::new(loaded));
         Ok(events)
     }
 

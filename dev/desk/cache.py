@@ -77,4 +77,5 @@ def apt(*packages):
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     with locked(CACHE / ".apt.lock"):
         run("apt-get", "update", "-q", env=quiet)
-        run("apt-get", "install", "-q", "-y", "--no-install-recommends", *packages, env=quiet)
+        # Another program may be installing something just now.
+        run("apt-get", "install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=900", *packages, env=quiet)

@@ -19,7 +19,7 @@ MODEL = {"OXAGEN_MODEL_URL": "", "OXAGEN_MODEL_API_KEY": "scripted", "OXAGEN_MOD
 WRITTEN = ["OXAGEN_URL", *IDENTITY, *MODEL]  # our lines of the env file; the others are the servers'
 NOT_FOR_THE_PROGRAM = {"OXAGEN_URL", *IDENTITY, "OXAGEN_CACHE", "OXAGEN_STACK_DIR"}
 HEARD = ("OXAGEN_", "DATABASE_", "NATS_", "CLICKHOUSE_", "NEO4J_", "DOCKER_", "RUST_")  # what the program reads
-PATIENCE = 120  # seconds until every role must be ready; the first start makes streams, tables and the container pool
+PATIENCE = 300  # seconds until every role must be ready; the first start makes streams, tables and the container pool
 
 
 def gateway_url(instance):

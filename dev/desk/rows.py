@@ -13,7 +13,7 @@ from .process import direct
 from .progress import Waiting
 
 ENDED = ("completed", "failed", "cancelled", "denied", "in_doubt")
-PATIENCE = 60  # seconds; views follow within milliseconds, a first batch into a cold store may take longer
+PATIENCE = 180  # seconds; views follow within milliseconds, a first batch into a cold store may take longer
 
 
 def wait_for(subject, rows, wanted):

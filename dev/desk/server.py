@@ -11,7 +11,7 @@ from .process import Process
 
 class Server:
     """A kind of server, of one instance. Each kind also has env(), install(), start() and check()."""
-    name, patience, hint = "", 60, "read the log above; `dev/stack wipe` and `dev/stack up` start from nothing"
+    name, patience, hint = "", 300, "read the log above; `dev/stack wipe` and `dev/stack up` start from nothing"
     ports = property(lambda self: [self.name])
 
     def __init__(self, instance):

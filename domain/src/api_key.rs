@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{aggregate, event_kinds};
 use crate::ids::{ApiKeyId, UserId};
+use crate::key_limits::KeyLimits;
 use crate::metadata::Scope;
 use crate::role::Role;
 
@@ -19,6 +20,9 @@ pub struct KeyRecord {
     pub user_id: UserId,
     /// What it may do.
     pub role: Role,
+    /// What of that it is limited to.
+    #[serde(default, skip_serializing_if = "KeyLimits::is_unlimited")]
+    pub limits: KeyLimits,
     /// SHA-256 of the key's text, in hexadecimal.
     pub hash: String,
 }

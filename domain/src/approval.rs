@@ -13,7 +13,7 @@ use crate::aggregate::{aggregate, event_kinds};
 use crate::body::{Body, Digest};
 use crate::capability::Risk;
 use crate::ids::{ApprovalId, CallId, StepId, UserId};
-use crate::policy::ApprovalTerms;
+use crate::policy::{ApprovalTerms, TermsRefusal};
 use crate::role::Role;
 use crate::tool_call::EditedInput;
 
@@ -227,17 +227,9 @@ pub enum ApprovalRefusal {
     /// This person has answered something else.
     #[error("you have answered already: {}; an answer cannot be taken back", .0.past())]
     Answered(Decision),
-    /// Not with this role.
-    #[error("the role `{}` may not answer this approval: it wants {}", .role.name(), names(.wanted))]
-    Role {
-        /// The answerer's.
-        role: Role,
-        /// Those that may.
-        wanted: Vec<Role>,
-    },
-    /// The person for whom the call is made may not approve it.
-    #[error("this approval wants somebody else: the person for whom the call is made may not approve it")]
-    Requester,
+    /// Not this person.
+    #[error(transparent)]
+    Terms(#[from] TermsRefusal),
     /// What several people approve stays as it was asked.
     #[error("this approval needs {0} people, who approve what was asked: deny it, and let it be asked again")]
     EditedByMany(u32),
@@ -254,10 +246,6 @@ impl Decision {
             Self::Deny => "denied",
         }
     }
-}
-
-fn names(roles: &[Role]) -> String {
-    roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(" or ")
 }
 
 fn closed(resolution: &Resolution) -> String {

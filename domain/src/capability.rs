@@ -32,6 +32,16 @@ pub enum Surface {
     Agent,
 }
 
+impl Surface {
+    /// Its name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Agent => "agent",
+        }
+    }
+}
+
 /// What a call changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -95,7 +95,7 @@ pub enum ConversationEvent {
 pub enum ConversationCommand {
     /// Add a person's message, starting the conversation if it is new.
     Post {
-        /// The message; a missing parent means the newest message.
+        /// The message; a missing parent means the newest message, a nil one that it begins the conversation anew.
         message: Message,
         /// What to do if a turn runs.
         on_busy: OnBusy,
@@ -197,6 +197,7 @@ impl Conversation {
             return Err(ConversationRefusal::Archived);
         }
         match message.parent_message_id {
+            Some(parent) if parent.0.is_nil() => message.parent_message_id = None,
             Some(parent) if !self.parents.contains_key(&parent) => {
                 return Err(ConversationRefusal::UnknownParent(parent));
             }
@@ -287,6 +288,13 @@ mod tests {
             closed,
             [ConversationEvent::TurnClosed { turn_id: message(1, None).turn_id, next_turn_id }]
         );
+    }
+
+    #[test]
+    fn a_nil_parent_is_another_beginning() {
+        let talk = given(vec![post(1, None, OnBusy::Reject)]);
+        let events = talk.decide(post(2, Some(0), OnBusy::Enqueue)).unwrap();
+        assert_eq!(events, [ConversationEvent::MessageAdded { message: message(2, None), queued: true }]);
     }
 
     #[test]

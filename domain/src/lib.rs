@@ -15,6 +15,7 @@ mod conversation;
 mod event;
 mod fact;
 mod ids;
+mod key_limits;
 mod metadata;
 pub mod plan;
 pub mod policy;
@@ -40,6 +41,7 @@ pub use conversation::{
 pub use event::Event;
 pub use fact::{Fact, Undecodable};
 pub use ids::*;
+pub use key_limits::KeyLimits;
 pub use metadata::{Actor, ActorKind, BadMetadata, Metadata, Scope};
 pub use role::{Right, Role};
 pub use workspace::{PublishedTool, Workspace, WorkspaceCommand, WorkspaceEvent, WorkspaceRefusal};

@@ -1,5 +1,6 @@
-//! A plan: `proposed → approved | rejected | superseded`, in versions. Amending makes a new version that wants an answer
-//! again, also after an approval.
+//! A plan: `proposed → approved | rejected | expired | superseded`, in versions. Amending makes a new version that wants an
+//! answer again, also after an approval. The stored deadline decides when an answer arrives; a timer also closes it. Answers
+//! count per person: one rejection decides, approval decides when as many people as are needed have given it.
 //!
 //! An approved plan grants exactly the calls in it, each once: capability and arguments. Its steps follow those calls.
 
@@ -125,6 +126,8 @@ pub enum PlanStatus {
     Approved,
     /// A person rejected it.
     Rejected,
+    /// Nobody answered in time, or too few.
+    Expired,
     /// The turn ended without it.
     Superseded,
 }
@@ -136,7 +139,20 @@ impl PlanStatus {
             Self::Proposed => "proposed",
             Self::Approved => "approved",
             Self::Rejected => "rejected",
+            Self::Expired => "expired",
             Self::Superseded => "superseded",
+        }
+    }
+
+    /// What is left to do for somebody whose answer came too late.
+    fn what_to_do(self) -> &'static str {
+        match self {
+            Self::Proposed => "answer it",
+            Self::Approved => "amend it, if its turn should do something else",
+            Self::Rejected | Self::Expired => {
+                "the agent has been told, and makes another one if it is still wanted"
+            }
+            Self::Superseded => "its turn has ended; say again what is wanted",
         }
     }
 }
@@ -156,6 +172,12 @@ pub struct Plan {
     pub uses: BTreeMap<String, StepUse>,
     /// The last answer: whose, and in which words.
     pub answer: Option<PlanAnswer>,
+    /// Who has approved the version that counts while more people are needed.
+    #[serde(default)]
+    pub votes: Vec<PlanAnswer>,
+    /// When the version that counts closes by itself; none for plans of before there were deadlines.
+    #[serde(default)]
+    pub expires_at: Option<DateTime<Utc>>,
     /// When it was proposed.
     pub proposed_at: DateTime<Utc>,
 }
@@ -172,6 +194,9 @@ pub enum PlanEvent {
         steps: Vec<PlanStep>,
         /// When.
         at: DateTime<Utc>,
+        /// When it closes by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<DateTime<Utc>>,
     },
     /// A person changed its steps; the new version wants an answer.
     Amended {
@@ -181,6 +206,9 @@ pub enum PlanEvent {
         steps: Vec<PlanStep>,
         /// Steps that are the same as before and under way or done.
         kept: BTreeMap<String, StepUse>,
+        /// When the new version closes by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<DateTime<Utc>>,
         /// Who.
         by: UserId,
         /// When.
@@ -188,6 +216,22 @@ pub enum PlanEvent {
         /// In their words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
+    },
+    /// A person approved it, and more people are needed.
+    Voted {
+        /// Which version.
+        version: u32,
+        /// Who.
+        by: UserId,
+        /// When.
+        at: DateTime<Utc>,
+        /// In their words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+        /// How many people have approved by now.
+        given: u32,
+        /// How many are needed.
+        needed: u32,
     },
     /// A person approved it.
     Approved {
@@ -217,6 +261,13 @@ pub enum PlanEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
+    /// Nobody answered in time, or too few.
+    Expired {
+        /// Which version.
+        version: u32,
+        /// The call that made it.
+        call_id: CallId,
+    },
     /// Its turn ended while it wanted an answer.
     Superseded {},
     /// A call carries out a step.
@@ -245,8 +296,10 @@ aggregate!(Plan as "plan": PlanCommand => PlanEvent or PlanRefusal);
 event_kinds!(PlanEvent {
     Proposed => "plan.proposed",
     Amended => "plan.amended",
+    Voted => "plan.voted",
     Approved => "plan.approved",
     Rejected => "plan.rejected",
+    Expired => "plan.expired",
     Superseded => "plan.superseded",
     StepStarted => "plan.step_started",
     StepEnded => "plan.step_ended",
@@ -255,15 +308,20 @@ event_kinds!(PlanEvent {
 impl Plan {
     fn evolve(&mut self, event: PlanEvent) {
         match event {
-            PlanEvent::Proposed { spec, steps, at } => {
+            PlanEvent::Proposed { spec, steps, at, expires_at } => {
                 (self.spec, self.steps, self.version) = (Some(spec), steps, 1);
-                self.proposed_at = at;
+                (self.proposed_at, self.expires_at) = (at, expires_at);
             }
-            PlanEvent::Amended { version, steps, kept, .. } => {
+            PlanEvent::Amended { version, steps, kept, expires_at, .. } => {
                 (self.version, self.steps, self.uses) = (version, steps, kept);
                 self.status = PlanStatus::Proposed;
-                self.answer = None;
+                (self.answer, self.expires_at) = (None, expires_at);
+                self.votes.clear();
             }
+            PlanEvent::Voted { by, at, note, .. } => {
+                self.votes.push(PlanAnswer { approve: true, by, at, note });
+            }
+            PlanEvent::Expired { .. } => self.status = PlanStatus::Expired,
             PlanEvent::Approved { by, at, note, .. } => {
                 self.status = PlanStatus::Approved;
                 self.answer = Some(PlanAnswer { approve: true, by, at, note });
@@ -296,6 +354,16 @@ impl Plan {
     /// Whether it is approved and this call carries out that step of it.
     pub fn is_carried_out_by(&self, step: &str, call: CallId) -> bool {
         self.status == PlanStatus::Approved && self.uses.get(step).is_some_and(|used| used.call_id == call)
+    }
+
+    /// What this person answered to the version that counts.
+    pub fn answer_of(&self, person: UserId) -> Option<&PlanAnswer> {
+        self.votes.iter().chain(&self.answer).find(|answer| answer.by == person)
+    }
+
+    /// How many people have approved the version that counts.
+    pub fn given(&self) -> u32 {
+        self.votes.iter().chain(&self.answer).filter(|answer| answer.approve).count() as u32
     }
 
     /// What has become of a step.

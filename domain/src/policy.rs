@@ -8,7 +8,7 @@ mod authority;
 mod condition;
 mod judge;
 mod kill_switch;
-mod pattern;
+pub(crate) mod pattern;
 mod question;
 mod rule;
 mod standing;
@@ -17,6 +17,7 @@ mod tier;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::{DateTime, TimeDelta, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,12 +27,12 @@ use crate::ids::{StandingApprovalId, UserId};
 
 pub use authority::{Authority, Mode};
 pub use condition::{Condition, Test};
-pub use judge::{Explanation, Verdict, explain, judge};
+pub use judge::{Explanation, Verdict, explain, judge, one_too_many};
 pub use kill_switch::KillSwitch;
 pub use question::{PLAN_CREATE, PlanStanding, Question, Subject};
 pub use rule::{Rule, RuleEffect};
 pub use standing::{Covers, StandingApproval};
-pub use terms::ApprovalTerms;
+pub use terms::{ApprovalTerms, TermsRefusal};
 pub use tier::{SandboxCeiling, Tier};
 
 /// Rules in a policy at most.
@@ -205,6 +206,11 @@ impl Policy {
 }
 
 impl PolicyDocument {
+    /// When a question closes by itself that is put to people now.
+    pub fn deadline(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        now + TimeDelta::seconds(i64::try_from(self.approval_expiry_seconds).unwrap_or(3600))
+    }
+
     fn check(&self) -> Result<(), PolicyRefusal> {
         if Tier::named(&self.tier).is_none() {
             return Err(PolicyRefusal::UnknownTier(self.tier.clone()));

@@ -20,7 +20,7 @@ pub enum Role {
 }
 
 /// What a caller asks to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Right {
     /// Read what is in the workspace.
@@ -31,6 +31,21 @@ pub enum Right {
     Decide,
     /// Make and revoke keys, publish agents, set the policy.
     Administer,
+}
+
+impl Right {
+    /// Every right.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Act, Self::Decide, Self::Administer];
+
+    /// Its name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Act => "act",
+            Self::Decide => "decide",
+            Self::Administer => "administer",
+        }
+    }
 }
 
 impl Role {

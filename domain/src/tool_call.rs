@@ -22,6 +22,7 @@ use crate::ids::{
     ApprovalId, CallId, ConversationId, ExecutionId, MessageId, PlanId, RunnerId, StepId, ToolVersionId,
     TurnId, UserId,
 };
+use crate::key_limits::KeyLimits;
 use crate::role::Role;
 
 pub use decide::{Ending, Refused, Ruling, ToolCallCommand, ToolCallRefusal};
@@ -60,6 +61,9 @@ pub struct CallSpec {
     pub requested_by: UserId,
     /// That person's role.
     pub role: Role,
+    /// The limits of the key with which it was asked for.
+    #[serde(default, skip_serializing_if = "KeyLimits::is_unlimited")]
+    pub limits: KeyLimits,
     /// The step of an approved plan that it carries out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlannedStep>,

@@ -11,8 +11,8 @@ use oxagen_domain::tool_call::{
 };
 use oxagen_domain::{
     Actor, Approval, ApprovalCommand, ApprovalEvent, ApprovalId, ApprovalQuestion, Body, CallId, Decision,
-    Digest, Entity, Event, ExecutionId, Fact, PersonsAnswer, Role, RunnerId, StepId, TenantId, UserId,
-    WorkspaceId,
+    Digest, Entity, Event, ExecutionId, Fact, KeyLimits, PersonsAnswer, Role, RunnerId, StepId, TenantId,
+    UserId, WorkspaceId,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -71,6 +71,7 @@ impl Story {
             place: None,
             requested_by: UserId::default(),
             role: Role::Member,
+            limits: KeyLimits::default(),
             plan: None,
         };
         let question = ApprovalQuestion {

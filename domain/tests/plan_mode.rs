@@ -3,25 +3,28 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::DateTime;
+use chrono::{DateTime, Utc};
 use oxagen_domain::capability::{Surface, catalog};
 use oxagen_domain::plan::{Plan, PlanAnswer, PlanCommand, PlanSpec, PlanStatus, PlanStep};
 use oxagen_domain::policy::{
     ApprovalTerms, Authority, Mode, PlanStanding, Policy, Question, Rule, RuleEffect, Verdict, judge,
 };
-use oxagen_domain::{CallId, ConversationId, Digest, Entity, PlanId, Role, TurnId, UserId};
+use oxagen_domain::{CallId, ConversationId, Digest, Entity, KeyLimits, PlanId, Role, TurnId, UserId};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 const CODE: &str = "agent.code.execute";
+/// When every version of the plan closes by itself.
+const DEADLINE: DateTime<Utc> = DateTime::<Utc>::MAX_UTC;
 
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    Approve { version: u32 },
+    Approve { version: u32, by: u8, late: bool },
     Reject { version: u32 },
+    Timer { late: bool },
     Amend { n: u8 },
     Ask { n: u8 },
     Start { nth: usize },
@@ -29,7 +32,12 @@ enum Act {
 
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
-        (1..4_u32).prop_map(|version| Act::Approve { version }),
+        (1..4_u32, 1..4_u8, prop::bool::weighted(0.1)).prop_map(|(version, by, late)| Act::Approve {
+            version,
+            by,
+            late
+        }),
+        prop::bool::weighted(0.3).prop_map(|late| Act::Timer { late }),
         (1..4_u32).prop_map(|version| Act::Reject { version }),
         (0..4_u8).prop_map(|n| Act::Amend { n }),
         (0..4_u8).prop_map(|n| Act::Ask { n }),
@@ -69,7 +77,7 @@ struct Story {
 }
 
 impl Story {
-    fn begin() -> Self {
+    fn begin(needed: u32) -> Self {
         let spec = PlanSpec {
             plan_id: PlanId::default(),
             call_id: CallId::default(),
@@ -78,7 +86,7 @@ impl Story {
             title: "x".to_owned(),
             rationale: None,
             requested_by: UserId::default(),
-            terms: ApprovalTerms::default(),
+            terms: ApprovalTerms { needed, ..ApprovalTerms::default() },
         };
         let mut policy = Policy::default();
         policy.document.enabled.insert(CODE.to_owned());
@@ -93,7 +101,12 @@ impl Story {
         });
         let mut story =
             Self { mode: Mode::Plan, follows: false, plan: Plan::default(), policy, calls: vec![] };
-        story.tell(PlanCommand::Propose { spec, steps: steps(1), at: DateTime::UNIX_EPOCH });
+        story.tell(PlanCommand::Propose {
+            spec,
+            steps: steps(1),
+            at: DateTime::UNIX_EPOCH,
+            expires_at: DEADLINE,
+        });
         story
     }
 
@@ -109,6 +122,7 @@ impl Story {
         let input = input(n);
         judge(&Question {
             authority: Authority { role: Role::Member, mode: self.mode },
+            limits: &KeyLimits::default(),
             surface: Surface::Agent,
             subject: catalog::find(CODE).unwrap().into(),
             input: &input,
@@ -128,15 +142,28 @@ impl Story {
 
     /// As the handlers do it, in one commit each.
     fn act(&mut self, act: Act) {
-        let said =
-            |approve| PlanAnswer { approve, by: UserId::default(), at: DateTime::UNIX_EPOCH, note: None };
+        let at = |late| if late { DEADLINE } else { DateTime::UNIX_EPOCH };
+        let said = |approve| PlanAnswer { approve, by: UserId::default(), at: at(false), note: None };
         match act {
-            Act::Approve { version } => {
-                let command =
-                    PlanCommand::Answer { version: Some(version), answer: said(true), role: Role::Member };
-                if self.tell(command) {
+            Act::Approve { version, by, late } => {
+                let by = UserId(Uuid::from_u128(by.into()));
+                let answer = PlanAnswer { by, at: at(late), ..said(true) };
+                let voted: BTreeSet<_> = self.plan.votes.iter().map(|vote| vote.by).chain([by]).collect();
+                let command = PlanCommand::Answer { version: Some(version), answer, role: Role::Member };
+                if self.tell(command) && self.plan.status == PlanStatus::Approved {
                     (self.mode, self.follows) = (Mode::Act, true);
+                    assert!(!late, "nobody approves after the deadline");
+                    assert_eq!(
+                        voted.len() as u32,
+                        self.plan.spec.as_ref().unwrap().terms.needed,
+                        "{voted:?}"
+                    );
                 }
+            }
+            Act::Timer { late } => {
+                let open = self.plan.status == PlanStatus::Proposed;
+                let closed = self.tell(PlanCommand::Expire { now: at(late) });
+                assert_eq!(closed, open && late, "the deadline alone closes it, and only while it is open");
             }
             Act::Reject { version } => {
                 self.tell(PlanCommand::Answer {
@@ -150,6 +177,7 @@ impl Story {
                 let command = PlanCommand::Amend {
                     version: None,
                     steps: steps(n),
+                    expires_at: DEADLINE,
                     answer: said(false),
                     role: Role::Member,
                 };
@@ -192,8 +220,8 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
     #[test]
-    fn f42_nothing_runs_but_what_was_approved_each_once(acts in prop::collection::vec(act(), 0..30)) {
-        let mut story = Story::begin();
+    fn f42_nothing_runs_but_what_was_approved_each_once(acts in prop::collection::vec(act(), 0..30), needed in 1..3_u32) {
+        let mut story = Story::begin(needed);
         acts.iter().for_each(|act| story.act(*act));
         let mut ran = BTreeMap::<Option<String>, u32>::new();
         for call in story.calls.iter().filter(|call| call.ran) {

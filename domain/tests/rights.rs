@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+use oxagen_domain::KeyLimits;
 use oxagen_domain::Role::{self, Admin, Member, Owner, Service, Viewer};
 use oxagen_domain::capability::{Surface, catalog};
 use oxagen_domain::policy::{Authority, Mode, PlanStanding, Policy, Question, Verdict, judge};
@@ -44,6 +45,7 @@ fn every_capability_is_open_to_its_roles_and_to_no_other() {
         for role in EVERYBODY.iter().copied() {
             let question = Question {
                 authority: Authority { role, mode: Mode::Act },
+                limits: &KeyLimits::default(),
                 surface: Surface::Api,
                 subject: capability.into(),
                 input: &input,

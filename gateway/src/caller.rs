@@ -14,9 +14,11 @@ use uuid::Uuid;
 
 use crate::error::Problem;
 use crate::extract::{IdempotencyKey, only_known};
-use crate::openapi::right_name;
 use crate::state::App;
 use crate::trace::RequestId;
+
+/// What a key may do whatever it is limited to: learn what it is, and ask for a call, which is judged by what it calls.
+const FOR_EVERY_KEY: [&str; 2] = ["me.read", "tool_call.request"];
 
 /// The caller of this request.
 pub(crate) struct Who(pub(crate) Caller);
@@ -34,13 +36,15 @@ impl<S: Send + Sync> FromRequestParts<S> for Who {
 pub(crate) struct Asks {
     pub(crate) app: App,
     pub(crate) right: Right,
+    /// What happens at it.
+    pub(crate) operation: &'static str,
     /// The parameters that it takes after the `?`.
     pub(crate) parameters: Arc<[&'static str]>,
 }
 
 /// Lets a request through a door that needs a right.
 pub(crate) async fn admit(
-    State(Asks { app, right, parameters }): State<Asks>,
+    State(Asks { app, right, operation, parameters }): State<Asks>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
@@ -54,7 +58,13 @@ pub(crate) async fn admit(
     if right != Right::Decide
         && let Err(refusal) = caller.must(right)
     {
-        warn!(right = right_name(right), "refused: the role lacks the right");
+        warn!(right = right.name(), "refused: the role or the key lacks the right");
+        return Err(refusal.into());
+    }
+    if !FOR_EVERY_KEY.contains(&operation)
+        && let Err(refusal) = caller.must_reach(operation)
+    {
+        warn!(operation, "refused: the key is limited to other operations");
         return Err(refusal.into());
     }
     let slot = app.limiter().request(&caller)?;

@@ -41,7 +41,12 @@ impl Problem {
 
     /// There is no such thing in the caller's workspace.
     pub(crate) fn not_found(what: &str) -> Self {
-        Self::new(NOT_FOUND, format!("there is no such {what} in this workspace"))
+        Self::new(
+            NOT_FOUND,
+            format!(
+                "there is no such {what} in this workspace: check its id, and the workspace that the key opens (GET /v1/me)"
+            ),
+        )
     }
 
     /// One value of the input does not fit. `pointer` is a JSON pointer, or the name of a parameter or header.

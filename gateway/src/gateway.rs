@@ -2,11 +2,12 @@
 
 use std::io;
 
+use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::select;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 use crate::hub::{follow_facts, follow_frames};
 use crate::options::Options;
@@ -63,7 +64,15 @@ impl Gateway {
             info!(%address, "the gateway answers");
         }
         let _stopping = stop.clone().drop_guard();
-        let server = axum::serve(listener, router(app.clone())).with_graceful_shutdown(async move {
+        // An event goes out at once, and does not wait for the acknowledgement of the one before it.
+        let listener = listener.tap_io(|connection| {
+            if let Err(error) = connection.set_nodelay(true) {
+                debug!(%error, "small events may be late on a connection");
+            }
+        });
+        // Made so, connections share the routes; a router given as it is would be copied whole for each of them.
+        let connections = router(app.clone()).into_make_service();
+        let server = axum::serve(listener, connections).with_graceful_shutdown(async move {
             shutdown.cancelled().await;
             stop.cancel();
         });

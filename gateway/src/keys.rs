@@ -64,7 +64,7 @@ impl KnownKeys {
 
 #[cfg(test)]
 mod tests {
-    use oxagen_domain::{Role, Scope, UserId};
+    use oxagen_domain::{KeyLimits, Role, Scope, UserId};
     use uuid::Uuid;
 
     use super::*;
@@ -73,7 +73,15 @@ mod tests {
     fn a_key_is_remembered_for_a_while_and_forgotten_when_it_is_revoked() {
         let (keys, now, key) = (KnownKeys::default(), Instant::now(), ApiKeyId(Uuid::from_u128(1)));
         let (scope, user, role) = (Scope::default(), UserId::default(), Role::Owner);
-        let caller = Caller { scope, user, role, key: Some(key), request: Uuid::nil(), traceparent: None };
+        let caller = Caller {
+            scope,
+            user,
+            role,
+            limits: KeyLimits::default(),
+            key: Some(key),
+            request: Uuid::nil(),
+            traceparent: None,
+        };
         let digest = Digest::of(b"oxk_x");
         keys.remember(digest.clone(), caller.clone(), now);
         assert_eq!(keys.remembered(&digest, now), Some(caller));

@@ -3,7 +3,6 @@
 mod page;
 mod schema;
 
-use oxagen_domain::Right;
 use oxagen_domain::capability::catalog;
 use serde_json::{Value, json};
 use utoipa::openapi::path::{
@@ -191,16 +190,6 @@ fn agrees(door: &Door, capability: &oxagen_domain::capability::Capability) -> bo
     let Some(route) = capability.route else { return false };
     let guard = Guard::Needs(capability.right);
     (route.method, route.path, guard) == (door.method.name(), door.path, door.guard)
-}
-
-/// Rights by name, so that the document can say what a door needs.
-pub(crate) fn right_name(right: Right) -> &'static str {
-    match right {
-        Right::Read => "read",
-        Right::Act => "act",
-        Right::Decide => "decide",
-        Right::Administer => "administer",
-    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,8 @@ pub fn router(app: App) -> Router {
         let handler = match door.guard {
             Guard::Open => door.handler,
             Guard::Needs(right) => {
-                let asks = Asks { app: app.clone(), right, parameters: door.parameters().collect() };
+                let (operation, parameters) = (door.operation, door.parameters().collect());
+                let asks = Asks { app: app.clone(), right, operation, parameters };
                 door.handler.route_layer(from_fn_with_state(asks, admit))
             }
         };

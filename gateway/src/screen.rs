@@ -211,20 +211,24 @@ fn of_plan(event: PlanEvent) -> Shown {
         ("plan-resolved", fields)
     };
     match event {
-        PlanEvent::Proposed { spec, steps, .. } => (
+        PlanEvent::Proposed { spec, steps, expires_at, .. } => (
             "plan-proposed",
             json!({
                 "callId": spec.call_id, "title": spec.title, "rationale": spec.rationale, "planVersion": 1,
-                "steps": steps,
+                "steps": steps, "expiresAt": expires_at, "needed": spec.terms.needed,
             }),
         ),
-        PlanEvent::Amended { version, steps, by, note, .. } => {
-            ("plan-proposed", json!({"planVersion": version, "steps": steps, "amendedBy": by, "note": note}))
-        }
+        PlanEvent::Amended { version, steps, expires_at, by, note, .. } => (
+            "plan-proposed",
+            json!({
+                "planVersion": version, "steps": steps, "expiresAt": expires_at, "amendedBy": by, "note": note,
+            }),
+        ),
         PlanEvent::Approved { version, by, note, .. } => resolved("approved", Some(version), Some(by), note),
         PlanEvent::Rejected { version, by, note, .. } => resolved("rejected", Some(version), Some(by), note),
+        PlanEvent::Expired { version, .. } => resolved("expired", Some(version), None, None),
         PlanEvent::Superseded {} => resolved("superseded", None, None, None),
-        PlanEvent::StepStarted { .. } | PlanEvent::StepEnded { .. } => plain(),
+        PlanEvent::Voted { .. } | PlanEvent::StepStarted { .. } | PlanEvent::StepEnded { .. } => plain(),
     }
 }
 

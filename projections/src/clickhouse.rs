@@ -32,7 +32,7 @@ pub(crate) const NAME: &str = "clickhouse";
 /// Every table.
 pub(crate) const TABLES: [&str; 3] = [InvocationRow::TABLE, EventRow::TABLE, UsageRow::TABLE];
 /// The cursor's transaction waits for the inserts of a batch.
-const PATIENT: &str = "set local idle_in_transaction_session_timeout = '2min'";
+const PATIENT: &str = "set local idle_in_transaction_session_timeout = '45s'";
 /// Longest time for one insert.
 const ANSWER: Duration = Duration::from_secs(30);
 

@@ -59,9 +59,12 @@ pub(crate) async fn note(pool: &PgPool, projection: &'static str, seq: u64) -> R
     note.execute(pool).await.map(drop).map_err(|error| explain(projection, &error))
 }
 
-/// An outage is worth a retry, a refusal is not.
+/// An outage is worth a retry, a refusal is not. Every store has its cursor in Postgres, whose word this is.
 pub(crate) fn explain(store: &'static str, error: &sqlx::Error) -> StoreError {
-    let cause = error.to_string();
+    let cause = match store {
+        "postgres" => error.to_string(),
+        _ => format!("Postgres, where its cursor is, says: {error}"),
+    };
     if is_outage(error) {
         StoreError::Unavailable { store, cause }
     } else {

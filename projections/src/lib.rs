@@ -30,7 +30,8 @@ pub use neo4j::{Neo4j, Neo4jOptions};
 pub use page::{Page, Paged};
 pub use postgres::Postgres;
 pub use queries::{
-    AgentRow, ApprovalRow, CallSummary, ConversationRow, ConversationView, DueTimer, ExecutionKind, KeyRow,
-    MessageView, Queries, RunningCall, StaleExecution, StepView, ToolCallRow, TurnView, WorkspaceRow,
+    AgentRow, ApprovalRow, CallSummary, ConversationRow, ConversationView, Due, DueTimer, ExecutionKind,
+    KeyRow, MessageView, PlanRow, PlanStepRow, Queries, RunningCall, StaleExecution, StepView, ToolCallRow,
+    TurnView, WorkspaceRow,
 };
 pub use store::{Batch, Store, StoreError};

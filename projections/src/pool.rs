@@ -13,8 +13,10 @@ const ACQUIRE: Duration = Duration::from_secs(5);
 const LIFE: Duration = Duration::from_secs(2);
 /// A connection idle for longer is asked for a sign of life before use; asking each time costs a round trip.
 const IDLE: Duration = Duration::from_secs(1);
-/// Limits that the server keeps, so that a stuck or vanished client lets go of its locks.
+/// Limits that the server keeps, so that a stuck or vanished client lets go of its locks. Rows and their cursor are made
+/// again from the journal, so a commit does not wait for the disk: a server that crashes forgets both together.
 const SESSION: &[(&str, &str)] = &[
+    ("synchronous_commit", "off"),
     ("lock_timeout", "10s"),
     ("idle_in_transaction_session_timeout", "15s"),
     ("tcp_keepalives_idle", "5"),

@@ -6,6 +6,7 @@
 mod agents;
 mod approvals;
 mod conversations;
+mod plans;
 mod runtime;
 mod tool_calls;
 mod turns;
@@ -27,7 +28,8 @@ use crate::pool;
 pub use agents::{AgentRow, KeyRow};
 pub use approvals::ApprovalRow;
 pub use conversations::{ConversationRow, ConversationView, MessageView};
-pub use runtime::{DueTimer, ExecutionKind, RunningCall, StaleExecution, WorkspaceRow};
+pub use plans::{PlanRow, PlanStepRow};
+pub use runtime::{Due, DueTimer, ExecutionKind, RunningCall, StaleExecution, WorkspaceRow};
 pub use tool_calls::ToolCallRow;
 pub use turns::{CallSummary, StepView, TurnView};
 

@@ -19,7 +19,8 @@ pub(crate) type Key = (Uuid, Uuid, Uuid);
 pub(crate) struct Column {
     /// Its name.
     pub(crate) name: &'static str,
-    /// The column that it goes with: whenever that one is written this one is too, and empty is then a value.
+    /// The column that it goes with: whenever that one is written this one is too, and empty is then a value. It may be
+    /// written alone, too.
     pub(crate) with: Option<&'static str>,
 }
 
@@ -165,11 +166,10 @@ fn upsert<R: Table>(shadow: &str) -> String {
             None => format!(
                 "{name} = case when {LATER} then coalesce({new}, {old}) else coalesce({old}, {new}) end"
             ),
-            Some(other) => {
-                format!(
-                    "{name} = case when {LATER} and excluded.{other} is not null then {new} else {old} end"
-                )
-            }
+            Some(other) => format!(
+                "{name} = case when {LATER} and excluded.{other} is not null then {new} \
+                 when {LATER} then coalesce({new}, {old}) else {old} end"
+            ),
         }
     });
     format!(
@@ -205,7 +205,8 @@ mod tests {
              name = case when t.sequence < excluded.sequence then coalesce(excluded.name, t.name) \
              else coalesce(t.name, excluded.name) end, \
              error = case when t.sequence < excluded.sequence and excluded.name is not null \
-             then excluded.error else t.error end"
+             then excluded.error when t.sequence < excluded.sequence then coalesce(excluded.error, t.error) \
+             else t.error end"
         );
     }
 }

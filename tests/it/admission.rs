@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use futures::StreamExt;
 use futures::future::join_all;
+use futures::stream::FuturesUnordered;
 use oxagen_tests::{Answer, Proxy, Workspace, until, world};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -14,6 +16,8 @@ const TENANTS: usize = 4;
 const EACH: usize = 100;
 /// Calls at the same moment where few have a place.
 const MANY: usize = 40;
+/// Places in that queue.
+const WAITING: usize = 5;
 
 async fn call(workspace: &Workspace, key: &str) -> Answer {
     let body = json!({"capability": "agent.tool.list", "input": {}});
@@ -37,7 +41,8 @@ async fn kept(workspace: &Workspace) -> BTreeSet<String> {
 #[tokio::test]
 async fn four_tenants_with_a_hundred_calls_each_wait_their_turn_and_none_is_refused() {
     let world = world();
-    let gateway = world.installation.start(&["gateway"]).await;
+    // How long one waits for their turn depends on the machine.
+    let gateway = world.installation.start_with(&["gateway"], &[("OXAGEN_REQUEST_TIMEOUT", "600")]).await;
     let workspaces = join_all((0..TENANTS).map(|_| world.workspace())).await;
     let workspaces: Vec<_> = workspaces.iter().map(|workspace| workspace.at(&gateway.url)).collect();
     let calls = workspaces.iter().flat_map(|workspace| (0..EACH).map(move |nth| (workspace, nth)));
@@ -57,31 +62,53 @@ async fn four_tenants_with_a_hundred_calls_each_wait_their_turn_and_none_is_refu
 #[tokio::test]
 async fn who_finds_the_queue_full_is_turned_away_before_anything_is_done() {
     let world = world();
-    // One command at a time, and five that wait.
-    let narrow = [("OXAGEN_JOURNAL_CONNECTIONS", "2"), ("OXAGEN_QUEUE", "5")];
+    let url = &world.installation.settings["DATABASE_URL"];
+    let (login, place) = url.rsplit_once('@').unwrap();
+    let door = Proxy::to(url).await;
+    let through = format!("{login}@{}/{}", door.address(), place.split_once('/').unwrap().1);
+    // One command at a time, and those that wait.
+    let waiting = WAITING.to_string();
+    let narrow = [
+        ("DATABASE_URL", through.as_str()),
+        ("OXAGEN_JOURNAL_CONNECTIONS", "2"),
+        ("OXAGEN_QUEUE", waiting.as_str()),
+        ("OXAGEN_REQUEST_TIMEOUT", "600"),
+    ];
     let gateway = world.installation.start_with(&["gateway"], &narrow).await;
     let workspace = world.workspace().await.at(&gateway.url);
     workspace.http.get("/v1/me").await.expect(200);
+    // Nobody's turn ends while all of them come.
+    door.stall();
     let keys: Vec<_> = (0..MANY).map(|nth| format!("call {nth}")).collect();
-    let answers = join_all(keys.iter().map(|key| call(&workspace, key))).await;
-    let (mut taken, mut refused) = (BTreeSet::new(), 0);
-    for answer in answers {
+    let mut answers: FuturesUnordered<_> = keys.iter().map(|key| call(&workspace, key)).collect();
+    let (mut taken, mut refused, mut unknown) = (BTreeSet::new(), 0, 0);
+    while let Some(answer) = answers.next().await {
         if matches!(answer.status, 200 | 202) {
             taken.insert(answer.json["callId"].as_str().unwrap().to_owned());
-            continue;
+        } else {
+            assert!(answer.headers.contains_key("retry-after"), "{:?}", answer.headers);
+            if answer.status == 503 {
+                // The machine is so slow that the stall outlasted a commit.
+                unknown += 1;
+            } else {
+                answer.problem(429, "too_many_requests");
+                refused += 1;
+            }
         }
-        assert!(answer.headers.contains_key("retry-after"), "{:?}", answer.headers);
-        answer.problem(429, "too_many_requests");
-        refused += 1;
+        if answers.len() == WAITING + 1 {
+            assert!(taken.is_empty(), "nobody can have been answered yet");
+            door.open();
+        }
     }
-    assert!(refused > 0 && !taken.is_empty(), "{refused} refused, {} taken", taken.len());
+    assert!(refused > 0 && !taken.is_empty(), "{refused} refused, {} taken, {unknown} unknown", taken.len());
     let other = workspace.at(world.url());
     until("every call that was taken", async || (kept(&other).await.is_superset(&taken)).then_some(())).await;
-    assert_eq!(kept(&other).await, taken, "nothing of those that were refused");
+    let more = kept(&other).await.difference(&taken).count();
+    assert!(more <= unknown, "{more} of those that were refused");
 
     // Whoever sends all of them again with the same keys has each once, whatever they were told before.
     let mut all = BTreeSet::new();
-    for some in keys.chunks(5) {
+    for some in keys.chunks(WAITING) {
         for answer in join_all(some.iter().map(|key| call(&workspace, key))).await {
             assert!(matches!(answer.status, 200 | 202), "{}", answer.text);
             all.insert(answer.json["callId"].as_str().unwrap().to_owned());

@@ -1,6 +1,6 @@
 //! Bad input: problem+json with a stable code, the field, and what to do; nothing half done.
 
-use oxagen_tests::{Http, reply, scenario, word, world};
+use oxagen_tests::{Http, reply, scenario, until, word, world};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -10,11 +10,16 @@ async fn every_bad_body_is_refused_by_name_and_leaves_nothing_behind() {
     let world = world();
     let workspace = world.workspace().await;
     let http = &workspace.http;
-    let head = async || {
-        let events = http.get("/v1/events?limit=1000").await.expect(200);
-        events["items"].as_array().unwrap().len()
+    // All that happened before a key was made, once that is told: what comes later has later numbers.
+    let before_a_key = async |name: &str| {
+        let made = http.post("/v1/keys", &json!({"name": name, "role": "viewer"})).await.expect(201);
+        until("the key in the history", async || {
+            let events = http.get("/v1/events?limit=1000").await.expect(200);
+            events["items"].as_array().unwrap().iter().position(|fact| fact["aggregateId"] == made["keyId"])
+        })
+        .await
     };
-    let before = head().await;
+    let before = before_a_key("before").await;
 
     let broken = http
         .request(Method::POST, "/v1/turns")
@@ -48,7 +53,7 @@ async fn every_bad_body_is_refused_by_name_and_leaves_nothing_behind() {
             assert_eq!(problem["field"], *field, "{body:.200} → {problem}");
         }
     }
-    assert_eq!(head().await, before, "nothing was half done");
+    assert_eq!(before_a_key("after").await, before + 1, "nothing was half done");
 }
 
 #[tokio::test]

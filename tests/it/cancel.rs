@@ -69,8 +69,10 @@ async fn f43_cancelled_before_the_first_result() {
 async fn f43_cancelled_with_a_call_in_flight() {
     let world = world();
     let (workspace, word) = (world.workspace().await, word("flight"));
-    let endless = "print('going', flush=True)\nimport time\nwhile True: time.sleep(1)";
-    world.script(scenario(&word, vec![reply("This takes long.", vec![code(endless)])]));
+    let endless = "import time\nwhile True: print('going', flush=True); time.sleep(1)";
+    let endless = json!({"language": "python", "code": endless, "timeoutMs": 30_000});
+    let calls = vec![call("agent_code_execute", endless)];
+    world.script(scenario(&word, vec![reply("This takes long.", calls)]));
     let (turn, mut events, asked) = crate::road::ask(&workspace, &word).await;
     workspace.approve(asked["approvalId"].as_str().unwrap()).await;
     events.until("tool-call-output").await;

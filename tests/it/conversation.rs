@@ -49,8 +49,8 @@ async fn a_conversation_goes_every_hop_and_every_store_knows_it_once() {
         .iter()
         .map(|event| event.data["text"].as_str().unwrap())
         .collect();
-    // Frames that come later than the call's end are replaced by it.
-    assert!(printed.starts_with("counting") && road::PRINTED.starts_with(&printed), "{printed}");
+    // Frames that come later than the call's end are replaced by it: all of them may.
+    assert!(road::PRINTED.starts_with(&printed), "{printed}");
     let end = &walked.events.named("tool-call-end")[0].data;
     assert_eq!(
         (&end["callId"], &end["status"], &end["output"]["stdout"]),

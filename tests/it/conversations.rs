@@ -66,7 +66,11 @@ async fn one_is_read_newest_messages_first_page_by_page() {
     // A conversation that was begun a moment ago has the same pages, wherever they are read from.
     let new = workspace.say(&word).await;
     let path = format!("/v1/conversations/{}?limit=1", new.conversation);
-    let last = workspace.http.get(&path).await.expect(200);
+    let last = until("its messages", async || {
+        let page = workspace.http.get(&path).await.expect(200);
+        (page["messages"] != json!([])).then_some(page)
+    })
+    .await;
     assert_eq!(last["messages"][0]["role"], "assistant");
     let cursor = last["nextCursor"].as_str().unwrap();
     let first = workspace.http.get(&format!("{path}&cursor={cursor}")).await.expect(200);

@@ -137,7 +137,10 @@ async fn f12_the_very_same_call_is_asked_for_three_times_and_no_more() {
     for before in 0..3 {
         let asked = events.until("approval-required").await.data;
         assert_eq!(asked["askedBefore"], before, "{asked}");
-        workspace.resolve(&id(&asked), &json!({"decision": "deny", "note": "no"})).await.expect(200);
+        // The first time without a reason.
+        let answer =
+            if before == 0 { json!({"decision": "deny"}) } else { json!({"decision": "deny", "note": "no"}) };
+        workspace.resolve(&id(&asked), &answer).await.expect(200);
     }
     assert_eq!(events.turn_end().await.name, "turn-completed");
     assert_eq!(events.named("approval-required").len(), 3);
@@ -150,4 +153,34 @@ async fn f12_the_very_same_call_is_asked_for_three_times_and_no_more() {
     let requests = world.installation.model.requests_with(&word);
     let told = requests.last().unwrap().body["messages"].as_array().unwrap().last().unwrap().clone();
     assert!(told["content"].as_str().unwrap().contains("3 times"), "{told}");
+    let first = requests[1].body["messages"].as_array().unwrap().last().unwrap().clone();
+    assert!(first["content"].as_str().unwrap().contains("gave no reason"), "{first}");
+}
+
+#[tokio::test]
+async fn over_the_tiers_cap_nobody_is_asked_until_somebody_was_answered() {
+    const CAP: usize = 100;
+    let world = world();
+    let workspace = world.workspace().await;
+    let call = |nth: usize| json!({"capability": "agent.code.execute", "input": {"language": "python", "code": nth.to_string()}});
+    for nth in 0..CAP {
+        let held = workspace.http.post("/v1/tool-calls", &call(nth)).await.expect(202);
+        assert!(held["approvalId"].is_string(), "{held}");
+    }
+    let open = async || {
+        let page = workspace.http.get("/v1/approvals?status=open&limit=200").await.expect(200);
+        page["items"].as_array().unwrap().clone()
+    };
+    let full =
+        until("all of them in the inbox", async || Some(open().await).filter(|open| open.len() == CAP)).await;
+    let refused = workspace.http.post("/v1/tool-calls", &call(CAP)).await.problem(403, "denied_by_policy");
+    assert_eq!(refused["rule"], "tier.approvals", "{refused}");
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(detail.contains("100 approvals are open") && detail.contains("asked for again"), "{detail}");
+    let told = workspace.http.post("/v1/policy/explain", &call(CAP)).await.expect(200);
+    assert_eq!((&told["decision"], &told["rule"]), (&json!("deny"), &json!("tier.approvals")), "{told}");
+
+    workspace.resolve(&id(&full[0]), &json!({"decision": "deny"})).await.expect(200);
+    until("room in the inbox", async || (open().await.len() < CAP).then_some(())).await;
+    workspace.http.post("/v1/tool-calls", &call(CAP)).await.expect(202);
 }

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 use crate::road;
 
-/// What a proxy that closes idle connections leaves of a minute.
-const SILENCE: Duration = Duration::from_secs(30);
+/// A proxy that closes idle connections gives them a minute.
+const SILENCE: Duration = Duration::from_secs(55);
 /// Turns of the long conversation.
 const TURNS: usize = 12;
 /// Pieces of text in each.

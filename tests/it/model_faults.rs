@@ -132,8 +132,17 @@ async fn f04_a_failure_that_passes_is_tried_again_and_its_text_withdrawn() {
         cut: Some(Cut { after: 4, data: None, how: CutHow::Reset }),
         ..Reply::text("Lost in the middle of a sentence.")
     };
-    let whole = Reply { first: vec![cut], delay_ms: 40, chunk_size: 2, ..Reply::text("Whole at last.") };
-    let (workspace, turn, events, _) = talk(vec![whole]).await;
+    let whole =
+        Reply { first: vec![cut], hold_after: Some(4), chunk_size: 2, ..Reply::text("Whole at last.") };
+    let world = world();
+    let (workspace, word) = (world.workspace().await, word("withdrawn"));
+    world.script(scenario(&word, vec![whole]));
+    let turn = workspace.say(&word).await;
+    let mut events = workspace.events(&turn.conversation).await;
+    events.until("step-reset").await;
+    events.until("text-delta").await;
+    world.installation.model.let_go(&word);
+    events.rest().await;
     assert_eq!(events.named("turn-completed").len(), 1);
     let reset = events.seen.iter().position(|event| event.name == "step-reset").expect("a step-reset");
     let after: String = events.seen[reset..]

@@ -37,12 +37,16 @@ async fn f06_reasoning_is_kept_apart_from_the_answer_and_not_sent_again() {
         let thinks = Reply {
             reasoning: "A secret thought.".to_owned(),
             reasoning_field: field.to_owned(),
-            delay_ms: 40,
+            hold_after: Some(3),
             chunk_size: 3,
             ..Reply::text("An open answer.")
         };
         world.script(scenario(&word, vec![thinks]));
-        let (turn, events) = workspace.talk(&word).await;
+        let turn = workspace.say(&word).await;
+        let mut events = workspace.events(&turn.conversation).await;
+        events.until("reasoning-delta").await;
+        world.installation.model.let_go(&word);
+        assert_eq!(events.turn_end().await.name, "turn-completed");
         let streamed: String = events
             .named("reasoning-delta")
             .iter()

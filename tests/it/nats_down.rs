@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use oxagen_tests::{Installation, Proxy, ROLES, Rows, code, reply, scenario, word};
+use oxagen_tests::{Containers, Installation, Proxy, ROLES, Rows, reply, scenario, until, waiting, word};
 
 use crate::road;
 
@@ -15,11 +15,10 @@ async fn nats_down_for_five_seconds_in_a_call_changes_nothing() {
     // A second runner that would take over, if anybody let it.
     let second = installation.start(&["runner"]).await;
     let word = word("nats");
-    let slow = "import time\nprint('begun', flush=True)\ntime.sleep(8)\nprint('done', flush=True)";
     installation.model.add_scenarios(vec![scenario(
         &word,
         vec![
-            reply("I will run it.", vec![code(slow)]),
+            reply("I will run it.", vec![waiting()]),
             reply("It is {{lastToolResult.stdout.lastLine}}.", vec![]),
         ],
     )]);
@@ -30,6 +29,9 @@ async fn nats_down_for_five_seconds_in_a_call_changes_nothing() {
     door.shut();
     // The outage itself, not a wait for something.
     tokio::time::sleep(Duration::from_secs(5)).await;
+    let (containers, call) =
+        (Containers::at(&installation.servers.docker_host), asked["callId"].as_str().unwrap());
+    until("the call's program to let go", async || containers.let_go(call).await.then_some(())).await;
     door.open();
 
     let end = events.turn_end().await;
@@ -42,8 +44,7 @@ async fn nats_down_for_five_seconds_in_a_call_changes_nothing() {
     assert!(!kinds.contains(&"turn.taken_over".to_owned()), "{kinds:?}");
     assert_eq!(kinds.iter().filter(|kind| *kind == "tool_call.started").count(), 1, "{kinds:?}");
     let rows = Rows::of(&installation).await;
-    let row =
-        road::one_of_each(&rows, &workspace.tenant, asked["callId"].as_str().unwrap(), "completed", 1).await;
+    let row = road::one_of_each(&rows, &workspace.tenant, call, "completed", 1).await;
     assert_eq!(row["output"]["stdout"], "begun\ndone\n");
     drop(second);
 }

@@ -2,8 +2,12 @@
 //!
 //! Covers `agent.plan.create`, `agent.plan.read` and `agent.plan.resolve`.
 
+use oxagen_domain::Role;
+use oxagen_domain::policy::PolicyDocument;
 use oxagen_scripted_model::Call;
-use oxagen_tests::{EventStream, Rows, Turn, Workspace, call, code, reply, scenario, until, word, world};
+use oxagen_tests::{
+    Containers, EventStream, Rows, Turn, Workspace, call, code, reply, scenario, until, waiting, word, world,
+};
 use serde_json::{Value, json};
 
 use crate::road;
@@ -148,9 +152,9 @@ async fn f42_an_edited_plan_wants_an_answer_again_and_a_rejected_one_lets_nothin
 async fn f42_a_plan_amended_after_its_approval_grants_nothing_any_more() {
     let world = world();
     let (workspace, word) = (world.workspace().await, word("after"));
-    let steps =
-        [step("slow", "import time\nprint('on', flush=True)\ntime.sleep(3)"), step("next", "print('next')")];
-    let slow = code("import time\nprint('on', flush=True)\ntime.sleep(3)");
+    let slow = waiting();
+    let mut steps = [step("slow", ""), step("next", "print('next')")];
+    steps[0]["input"] = slow.arguments.clone();
     world.script(scenario(
         &word,
         vec![
@@ -163,13 +167,79 @@ async fn f42_a_plan_amended_after_its_approval_grants_nothing_any_more() {
     let (turn, mut events, proposed) = proposed(&workspace, &word).await;
     let resolve = format!("{}/resolve", path(&proposed));
     workspace.http.post(&resolve, &json!({"decision": "approve"})).await.expect(200);
-    events.until("tool-call-output").await;
+    let running = events.until("tool-call-output").await.data;
     let amend = json!({"decision": "amend", "amendedSteps": [steps[0], step("next", "print('changed')")]});
     workspace.http.post(&resolve, &amend).await.expect(200);
+    let containers = Containers::at(&world.installation.servers.docker_host);
+    let call = running["callId"].as_str().unwrap();
+    until("the first call's program to let go", async || containers.let_go(call).await.then_some(())).await;
     assert_eq!(events.turn_end().await.name, "turn-completed");
     let ends: Vec<_> = events.named("tool-call-end").iter().map(|end| end.data["status"].clone()).collect();
     assert_eq!(ends, ["completed", "completed", "denied"], "what ran goes on, nothing else starts");
     let shown = workspace.http.get(&path(&proposed)).await.expect(200);
     assert_eq!((&shown["status"], &shown["version"]), (&json!("superseded"), &json!(2)), "{shown}");
+    road::sound(&workspace.facts(&turn.conversation).await);
+}
+
+#[tokio::test]
+async fn a_plan_that_needs_two_people_is_carried_out_when_both_have_approved_it() {
+    let world = world();
+    let (workspace, word) = (world.workspace().await, word("two-plan"));
+    let mut policy = workspace.http.get("/v1/policy").await.expect(200);
+    policy["policy"]["approval"] = json!({"needed": 2, "excludeRequester": true});
+    workspace.http.put("/v1/policy", &policy).await.expect(200);
+    world.script(scenario(
+        &word,
+        vec![
+            reply("A plan.", vec![plan(&[step("only", "print('both')")])]),
+            reply("As planned.", vec![code("print('both')")]),
+            reply("Done.", vec![]),
+        ],
+    ));
+    let (turn, mut events, proposed) = proposed(&workspace, &word).await;
+    assert_eq!(proposed["needed"], 2, "{proposed}");
+    let (resolve, approve) =
+        (format!("{}/resolve", path(&proposed)), json!({"decision": "approve", "version": 1}));
+    let own = workspace.http.post(&resolve, &approve).await.problem(403, "forbidden");
+    assert!(own["detail"].as_str().unwrap().contains("somebody else"), "{own}");
+    let (first, second) = (workspace.as_role(Role::Member).await, workspace.as_role(Role::Admin).await);
+    let receipt = first.http.post(&resolve, &approve).await.expect(200);
+    assert_eq!(
+        (&receipt["status"], &receipt["given"], &receipt["needed"]),
+        (&json!("proposed"), &json!(1), &json!(2))
+    );
+    assert_eq!(first.http.post(&resolve, &approve).await.expect(200), receipt, "a repeat counts once");
+    let change = json!({"decision": "reject"});
+    first.http.post(&resolve, &change).await.problem(409, "plan_closed");
+    let shown = workspace.http.get(&path(&proposed)).await.expect(200);
+    assert_eq!((&shown["status"], &shown["given"]), (&json!("proposed"), &json!(1)), "{shown}");
+    let receipt = second.http.post(&resolve, &approve).await.expect(200);
+    assert_eq!((&receipt["status"], &receipt["given"]), (&json!("approved"), &json!(2)));
+    assert_eq!(events.turn_end().await.name, "turn-completed");
+    let ends: Vec<_> = events.named("tool-call-end").iter().map(|end| end.data["status"].clone()).collect();
+    assert_eq!(ends, ["completed", "completed"], "the plan, and its call without another question");
+    road::sound(&workspace.facts(&turn.conversation).await);
+}
+
+#[tokio::test]
+async fn a_plan_that_nobody_answers_closes_by_its_deadline_and_the_agent_is_told() {
+    let world = world();
+    let enabled = ["agent.code.execute".to_owned()].into();
+    let policy = PolicyDocument { enabled, approval_expiry_seconds: 10, ..PolicyDocument::default() };
+    let (workspace, word) = (world.workspace_with(policy).await, word("late-plan"));
+    let replies = vec![reply("A plan.", vec![plan(&[step("only", "1")])]), reply("Then not.", vec![])];
+    world.script(scenario(&word, replies));
+    let (turn, mut events, proposed) = proposed(&workspace, &word).await;
+    assert!(proposed["expiresAt"].is_string(), "{proposed}");
+    assert_eq!(events.turn_end().await.name, "turn-completed");
+    assert_eq!(events.named("plan-resolved")[0].data["resolution"], "expired");
+    assert_eq!(events.named("tool-call-end")[0].data["status"], "denied");
+    let late =
+        workspace.http.post(&format!("{}/resolve", path(&proposed)), &json!({"decision": "approve"})).await;
+    assert_eq!(late.problem(409, "plan_closed")["planStatus"], "expired");
+    assert_eq!(workspace.http.get(&path(&proposed)).await.expect(200)["status"], "expired");
+    let requests = world.installation.model.requests_with(&word);
+    let told = requests.last().unwrap().body["messages"].as_array().unwrap().last().unwrap().clone();
+    assert!(told["content"].as_str().unwrap().contains("in time"), "{told}");
     road::sound(&workspace.facts(&turn.conversation).await);
 }

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 
 use futures::future::join_all;
 use oxagen_domain::Role;
@@ -113,7 +114,11 @@ async fn nothing_starts_after_a_kill_switch_has_answered() {
     stop.store(true, Ordering::Relaxed);
     join_all(starters).await.into_iter().for_each(|done| done.unwrap());
 
-    let facts = all_facts(&workspace).await;
+    let by_the_switch = |fact: &Value| fact["payload"]["record"]["policyRule"] == "kill_switch.capability";
+    let facts = until("a denial by the switch in the history", async || {
+        Some(all_facts(&workspace).await).filter(|facts| facts.iter().any(by_the_switch))
+    })
+    .await;
     let switched = facts
         .iter()
         .position(|fact| fact["type"] == "policy.set" && fact["aggregateVersion"] == set["version"])
@@ -131,11 +136,59 @@ async fn nothing_starts_after_a_kill_switch_has_answered() {
     };
     assert!(started(&facts[..switched]) >= 3, "some ran before");
     assert_eq!(started(&facts[switched..]), 0, "none started after the switch");
-    let denied = facts[switched..]
+    assert!(!facts[..switched].iter().any(by_the_switch), "it denies nothing before it is thrown");
+}
+
+/// Agents' calls: each turn starts twenty in one commit, and several turns run at a time. The rate is printed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nothing_starts_after_a_kill_switch_has_answered_while_turns_start_twenty_calls_each() {
+    const CALLS: usize = 20;
+    let world = world();
+    let (workspace, word) = (world.workspace().await, word("hundred"));
+    let looks = (0..CALLS).map(|_| call("agent_tool_list", json!({}))).collect();
+    world.script(scenario(&word, vec![reply("I look.", looks), reply("Seen.", vec![])]));
+    let (begun, stop) = (Instant::now(), Arc::new(AtomicBool::new(false)));
+    let starters: Vec<_> = (0..8)
+        .map(|_| {
+            let (workspace, stop, word) = (workspace.clone(), Arc::clone(&stop), word.clone());
+            tokio::spawn(async move {
+                while !stop.load(Ordering::Relaxed) {
+                    let answer = workspace.http.post("/v1/turns", &json!({"text": word})).await;
+                    assert!(matches!(answer.status, 202 | 429 | 503), "{}", answer.text);
+                    // As one who waits for the agent's answer before saying more.
+                    if answer.status == 202 {
+                        let conversation = answer.json["conversationId"].as_str().unwrap().to_owned();
+                        workspace.events(&conversation).await.turn_end().await;
+                    }
+                }
+            })
+        })
+        .collect();
+    let head = async |kind: &str, wanted: usize| {
+        let facts = workspace.http.get(&format!("/v1/events?type={kind}&limit=200")).await.expect(200);
+        (facts["items"].as_array().unwrap().len() >= wanted).then_some(())
+    };
+    until("many calls that ran", async || head("tool_call.completed", 200).await).await;
+    let set =
+        change(&workspace, |policy| policy["killSwitch"] = json!({"capabilities": ["agent.tool.*"]})).await;
+    let lasted = begun.elapsed();
+    until("many calls that were denied", async || head("tool_call.denied", 100).await).await;
+    stop.store(true, Ordering::Relaxed);
+    join_all(starters).await.into_iter().for_each(|done| done.unwrap());
+
+    let facts = all_facts(&workspace).await;
+    let switched = facts
         .iter()
-        .filter(|fact| fact["payload"]["record"]["policyRule"] == "kill_switch.capability")
-        .count();
-    assert!(denied > 0, "those that came later were denied");
+        .position(|fact| fact["type"] == "policy.set" && fact["aggregateVersion"] == set["version"])
+        .unwrap();
+    let starts = |facts: &[Value]| facts.iter().filter(|fact| fact["type"] == "tool_call.started").count();
+    let before = starts(&facts[..switched]);
+    println!("{before} calls started in {lasted:?}: {:.0}/s", before as f64 / lasted.as_secs_f64());
+    assert!(before >= 200, "only {before} ran before");
+    assert_eq!(starts(&facts[switched..]), 0, "none starts after its answer");
+    let denied =
+        facts.iter().filter(|fact| fact["payload"]["record"]["policyRule"] == "kill_switch.capability");
+    assert!(denied.count() >= 100, "those that came later were denied");
 }
 
 fn is_code(fact: &Value) -> bool {
@@ -157,8 +210,7 @@ async fn all_facts(workspace: &Workspace) -> Vec<Value> {
 async fn a_kill_switch_that_cancels_ends_what_runs_and_the_turn_goes_on() {
     let world = world();
     let (workspace, word) = (world.workspace().await, word("switch"));
-    let endless =
-        json!({"language": "python", "code": "import time\nprint('on', flush=True)\ntime.sleep(25)"});
+    let endless = json!({"language": "python", "timeoutMs": 30_000, "code": "import time\nwhile True: print('on', flush=True); time.sleep(1)"});
     let calls = vec![call("agent_code_execute", endless)];
     world.script(scenario(&word, vec![reply("It runs.", calls), reply("It was stopped.", vec![])]));
     let (turn, mut events, asked) = road::ask(&workspace, &word).await;

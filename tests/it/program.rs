@@ -1,6 +1,6 @@
 //! The program at a desk: what people and scripts type, its exit codes, and what it says.
 
-use oxagen_tests::{Ran, Workspace, code, reply, scenario, until, word, world};
+use oxagen_tests::{Ran, Workspace, call, code, reply, scenario, until, word, world};
 use serde_json::{Value, json};
 
 use crate::road;
@@ -32,12 +32,60 @@ async fn a_turn_streams_its_answer_and_is_approved_from_elsewhere() {
     let words = ["turn", &word];
     let (turn, receipt) = tokio::join!(oxagen(&workspace, &words), approving);
     assert_eq!((&receipt["decision"], &receipt["note"]), (&json!("approve"), &json!("go ahead")));
+    for words in
+        ["why: agent.code.execute asks a person", "rule `capability.asks_approval`", "oxagen approve"]
+    {
+        assert!(turn.stderr.contains(words), "the question does not say `{words}`: {}", turn.stderr);
+    }
     let printed = turn.done();
     assert!(printed.contains("It is 42."), "{printed}");
 
     let all = oxagen(&workspace, &["turn", "--yes", "--json", &word]).await.done();
     let events: Vec<Value> = all.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(!events.is_empty() && all.contains("turn.completed"), "{all}");
+}
+
+#[tokio::test]
+async fn a_plan_is_shown_at_the_desk_and_carried_out_once_it_is_approved() {
+    let world = world();
+    let (workspace, word) = (world.workspace().await, word("desk-plan"));
+    let step = json!({"id": "only", "summary": "Print it.", "capability": "agent.code.execute",
+                      "input": {"language": "python", "code": "print('planned')"}});
+    let plan = call("agent_plan_create", json!({"title": "One program", "steps": [step]}));
+    world.script(scenario(
+        &word,
+        vec![
+            reply("A plan.", vec![plan]),
+            reply("As planned.", vec![code("print('planned')")]),
+            reply("It is done.", vec![]),
+        ],
+    ));
+    let yes = oxagen(&workspace, &["turn", "--mode", "plan", "--yes", &word]).await;
+    let shown = yes.stderr.clone();
+    assert!(yes.done().contains("It is done."), "{shown}");
+    for words in [
+        "The agent plans: One program (version 1",
+        "only: Print it.",
+        "agent.code.execute",
+        "approved by --yes",
+        "planned",
+    ] {
+        assert!(shown.contains(words), "it does not say `{words}`: {shown}");
+    }
+    // Without a terminal to ask on it says how to answer, and goes on when somebody has.
+    let approving = async {
+        let proposed = until("the plan that waits", async || {
+            let facts = workspace.http.get("/v1/events?type=plan.proposed&limit=200").await.expect(200);
+            facts["items"].get(1).map(|fact| fact["aggregateId"].as_str().unwrap().to_owned())
+        })
+        .await;
+        oxagen(&workspace, &["plan", "approve", &proposed]).await.done()
+    };
+    let words = ["turn", "--mode", "plan", &word];
+    let (turn, approved) = tokio::join!(oxagen(&workspace, &words), approving);
+    assert!(approved.contains("version 1 is approved"), "{approved}");
+    assert!(turn.stderr.contains("it waits: oxagen plan approve"), "{}", turn.stderr);
+    assert!(turn.done().contains("It is done."));
 }
 
 #[tokio::test]

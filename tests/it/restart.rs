@@ -52,7 +52,8 @@ async fn f10_approved_on_another_gateway_after_everything_was_killed_it_runs_onc
 #[tokio::test(flavor = "multi_thread")]
 async fn f10_a_stop_by_sigterm_drains_and_loses_nothing() {
     let installation = Installation::new().await;
-    let mut first = installation.start(ROLES).await;
+    // Time enough for a slow machine: what takes longer is cut off, and said to be.
+    let mut first = installation.start_with(ROLES, &[("OXAGEN_DRAIN", "250")]).await;
     let word = word("drain");
     installation.model.add_scenarios(vec![road::computes(&word)]);
     let workspace = installation.workspace(&first.url).await;

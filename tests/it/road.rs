@@ -85,6 +85,28 @@ pub(crate) async fn one_row(what: &str, mut read: impl AsyncFnMut() -> Vec<Value
     rows[0].clone()
 }
 
+/// How a call stands by its last fact.
+pub(crate) fn last_of(facts: &[Value], call: &str) -> String {
+    let last = facts.iter().rfind(|fact| fact["aggregateId"] == call).unwrap();
+    last["type"].as_str().unwrap().replace("tool_call.", "")
+}
+
+/// How a call stands, and after which attempt, by each row, analytic row and edge that there is of it.
+pub(crate) async fn told_of(rows: &Rows, tenant: &str, call: &str) -> Vec<(String, u64)> {
+    let of = format!("where tenant_id = '{tenant}'");
+    let sql = format!("select status, attempt from execution.tool_calls {of} and id = '{call}'");
+    let mut told = rows.postgres(&sql).await;
+    let sql = format!("select status, attempt from tool_invocations_final {of} and call_id = '{call}'");
+    told.extend(rows.clickhouse(&sql).await);
+    let cypher = format!(
+        "MATCH (:Execution {{tenant: $tenant}})-[i:INVOKED {{callId: '{call}'}}]->(:ToolVersion)
+         RETURN i.status AS status, i.attempt AS attempt"
+    );
+    told.extend(rows.neo4j(&cypher, tenant).await.into_iter().map(Value::Object));
+    let pair = |row: &Value| (row["status"].as_str().unwrap().to_owned(), row["attempt"].as_u64().unwrap());
+    told.iter().map(pair).collect()
+}
+
 /// One row, one analytic row and one edge for the call, all of them with how it ended and after which attempt.
 pub(crate) async fn one_of_each(rows: &Rows, tenant: &str, call: &str, status: &str, attempt: u64) -> Value {
     let ended = |row: &Value| row["status"] == status;

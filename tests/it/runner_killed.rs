@@ -1,13 +1,13 @@
 //! A runner is killed in the middle of a sandbox call; another takes over.
 
 use oxagen_scripted_model::Reply;
-use oxagen_tests::{Containers, Installation, Rows, names, scenario, until, word};
+use oxagen_tests::{Containers, Installation, Rows, names, scenario, until, waits, word};
 use serde_json::json;
 
 use crate::road;
-use crate::scene::{CODE, OTHERS, Scene};
+use crate::scene::{OTHERS, Scene};
 
-/// The runner is killed in the effect of a call, and a second one has gone on to the end; gives the dead one's id.
+/// The runner is killed in the effect of a call, and a second one is there; gives the dead one's id.
 async fn killed_in_the_middle(network: &str) -> (Scene, String) {
     let mut scene = Scene::in_the_effect(network).await;
     scene.runner.kill();
@@ -15,7 +15,6 @@ async fn killed_in_the_middle(network: &str) -> (Scene, String) {
     let started = facts.into_iter().find(|fact| fact["type"] == "tool_call.started").unwrap();
     let dead = started["payload"]["runnerId"].as_str().unwrap().to_owned();
     scene.runner = scene.installation.start(&["runner"]).await;
-    scene.completed().await;
     (scene, dead)
 }
 
@@ -41,6 +40,8 @@ impl Scene {
 #[tokio::test(flavor = "multi_thread")]
 async fn f10_without_network_the_call_runs_again_as_attempt_two() {
     let (mut scene, dead) = killed_in_the_middle("deny").await;
+    scene.second_attempt().await;
+    scene.completed().await;
 
     // The dead attempt's frames are withdrawn, and what comes after that is the second attempt's.
     let names = names(&scene.events.seen);
@@ -68,6 +69,7 @@ async fn f10_without_network_the_call_runs_again_as_attempt_two() {
 #[tokio::test(flavor = "multi_thread")]
 async fn f10_with_network_the_call_is_in_doubt_and_everybody_is_told() {
     let (mut scene, dead) = killed_in_the_middle("allow").await;
+    scene.completed().await;
     let ended = scene.events.named("tool-call-end");
     assert_eq!(ended.len(), 1);
     assert_eq!(ended[0].data["status"], "in_doubt");
@@ -86,14 +88,17 @@ async fn f10_while_the_model_speaks_the_step_is_asked_again_and_its_text_withdra
     let mut runner = installation.start(&["runner"]).await;
     let workspace = installation.workspace(&others.url).await;
     let word = word("speaks");
-    let text = "Said slowly, so that somebody may be killed in the middle of it.";
-    let slow = Reply { delay_ms: 200, chunk_size: 4, ..Reply::text(text) };
-    installation.model.add_scenarios(vec![scenario(&word, vec![slow])]);
+    let text = "Said with a pause, so that somebody may be killed in the middle of it.";
+    let held = Reply { hold_after: Some(5), chunk_size: 4, ..Reply::text(text) };
+    installation.model.add_scenarios(vec![scenario(&word, vec![held])]);
     let turn = workspace.say(&word).await;
     let mut events = workspace.events(&turn.conversation).await;
     events.until("text-delta").await;
     runner.kill();
     let _second = installation.start(&["runner"]).await;
+    while events.until("step-reset").await.data["attempt"] != 2 {}
+    events.until("text-delta").await;
+    installation.model.let_go(&word);
     let end = events.turn_end().await;
     assert_eq!(end.name, "turn-completed", "{}", end.data);
     let reset = events.seen.iter().rposition(|event| event.name == "step-reset").expect("a step-reset");
@@ -115,7 +120,8 @@ async fn f10_a_direct_call_is_taken_over_as_well() {
     let others = installation.start(OTHERS).await;
     let mut runner = installation.start(&["runner"]).await;
     let workspace = installation.workspace(&others.url).await;
-    let body = json!({"capability": "agent.code.execute", "input": {"language": "python", "code": CODE}});
+    let input = json!({"language": "python", "code": waits(), "timeoutMs": 30_000});
+    let body = json!({"capability": "agent.code.execute", "input": input});
     let held = workspace.http.post("/v1/tool-calls", &body).await.expect(202);
     let call = held["callId"].as_str().unwrap();
     workspace.approve(held["approvalId"].as_str().unwrap()).await;
@@ -124,6 +130,15 @@ async fn f10_a_direct_call_is_taken_over_as_well() {
     runner.kill();
     let _second = installation.start(&["runner"]).await;
     let rows = Rows::of(&installation).await;
+    let path = format!("/v1/tool-calls/{call}");
+    until("the end of the second attempt, which is let go", async || {
+        let row = workspace.http.get(&path).await.expect(200);
+        if row["attempt"] == 2 {
+            containers.let_go(call).await;
+        }
+        (row["status"] == "completed").then_some(())
+    })
+    .await;
     let row = road::one_of_each(&rows, &workspace.tenant, call, "completed", 2).await;
     assert_eq!(row["output"]["stdout"], "begun\ndone\n");
     until("the end of its containers", async || containers.of_call(call).await.is_none().then_some(())).await;

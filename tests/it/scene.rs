@@ -2,7 +2,7 @@
 
 use oxagen_tests::{
     Containers, EventStream, Installation, Process, Proxy, Turn, Workspace, call, reply, scenario, until,
-    word,
+    waits, word,
 };
 use serde_json::{Value, json};
 
@@ -11,11 +11,8 @@ use crate::road;
 /// Every role but the runner.
 pub(crate) const OTHERS: &[&str] =
     &["gateway", "relay", "reactor", "projector-postgres", "projector-clickhouse", "projector-neo4j"];
-/// Long enough for trouble in its middle, short enough to be run twice.
-pub(crate) const CODE: &str =
-    "import time\nprint('begun', flush=True)\ntime.sleep(3)\nprint('done', flush=True)";
 
-/// The call has begun to print.
+/// The call has begun to print, and goes on when it is let go.
 pub(crate) struct Scene {
     pub(crate) installation: Installation,
     pub(crate) others: Process,
@@ -42,7 +39,8 @@ impl Scene {
         let runner = installation.start_with(&["runner"], &[("DATABASE_URL", &behind)]).await;
         let workspace = installation.workspace_with_network(&others.url).await;
         let word = word("effect");
-        let arguments = json!({"language": "python", "code": CODE, "network": network});
+        let arguments =
+            json!({"language": "python", "code": waits(), "network": network, "timeoutMs": 300_000});
         let replies = vec![
             reply("I will run it.", vec![call("agent_code_execute", arguments)]),
             reply("So be it.", vec![]),
@@ -56,6 +54,20 @@ impl Scene {
 
     pub(crate) fn call(&self) -> &str {
         self.asked["callId"].as_str().unwrap()
+    }
+
+    /// Reads on to where the second attempt prints, and lets it go.
+    pub(crate) async fn second_attempt(&mut self) {
+        while self.events.until("step-reset").await.data["attempt"] != 2 {}
+        self.events.until("tool-call-output").await;
+        self.let_go().await;
+    }
+
+    /// Lets the program of the call go on that runs now.
+    pub(crate) async fn let_go(&self) {
+        let containers = Containers::at(&self.installation.servers.docker_host);
+        until("the call's program to let go", async || containers.let_go(self.call()).await.then_some(()))
+            .await;
     }
 
     /// Reads on to the turn's end, which is a good one.

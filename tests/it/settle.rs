@@ -2,15 +2,15 @@
 
 use oxagen_domain::Role;
 use oxagen_domain::policy::{PolicyDocument, Rule, RuleEffect};
-use oxagen_tests::{Installation, Process, Rows, Turn, Workspace, call, reply, scenario, until, word};
+use oxagen_tests::{
+    Containers, Installation, Process, Rows, Turn, Workspace, call, reply, scenario, until, waits, word,
+};
 use serde_json::{Value, json};
 
 use crate::road;
 
 const OTHERS: &[&str] =
     &["gateway", "relay", "reactor", "projector-postgres", "projector-clickhouse", "projector-neo4j"];
-/// Long enough to be killed in, short enough to be run twice.
-const CODE: &str = "import time\nprint('begun', flush=True)\ntime.sleep(3)\nprint('done', flush=True)";
 
 struct Scene {
     installation: Installation,
@@ -42,7 +42,7 @@ async fn in_doubt() -> Scene {
     };
     let workspace = installation.workspace_with(&others.url, policy).await;
     let word = word("doubt");
-    let arguments = json!({"language": "python", "code": CODE, "network": "allow"});
+    let arguments = json!({"language": "python", "code": waits(), "network": "allow", "timeoutMs": 300_000});
     let replies =
         vec![reply("I pay.", vec![call("agent_code_execute", arguments)]), reply("So be it.", vec![])];
     installation.model.add_scenarios(vec![scenario(&word, replies)]);
@@ -110,6 +110,13 @@ async fn what_a_person_lets_run_again_runs_once_more_and_the_model_hears_of_it()
     let scene = in_doubt().await;
     let receipt = scene.settle(&json!({"outcome": "run_again"})).await.expect(200);
     assert_eq!(receipt["status"], "cleared");
+    let containers = Containers::at(&scene.installation.servers.docker_host);
+    let path = format!("/v1/tool-calls/{}", scene.call);
+    until("the end of the second attempt, which is let go", async || {
+        containers.let_go(&scene.call).await;
+        (scene.workspace.http.get(&path).await.expect(200)["status"] == "completed").then_some(())
+    })
+    .await;
     let rows = Rows::of(&scene.installation).await;
     let row = road::one_of_each(&rows, &scene.workspace.tenant, &scene.call, "completed", 2).await;
     assert_eq!(row["output"]["stdout"], "begun\ndone\n");

@@ -1,7 +1,7 @@
 //! F14: a viewer comes, goes and comes back. What it has seen together is the conversation's facts, once each.
 
 use oxagen_scripted_model::Reply;
-use oxagen_tests::{names, reply, scenario, until, word, world};
+use oxagen_tests::{Containers, names, reply, scenario, until, waiting, word, world};
 
 use crate::road;
 
@@ -22,11 +22,7 @@ async fn f14_a_viewer_that_is_cut_resumes_with_exactly_what_it_missed() {
     drop(first);
     let last = seen.last().unwrap().to_string();
     let mut second = workspace.events_after(&turn.conversation, &last).await;
-    let asked = if let Some(asked) = first_approval(&workspace, &turn.conversation).await {
-        asked
-    } else {
-        panic!("no approval")
-    };
+    let asked = first_approval(&workspace, &turn.conversation).await;
     second.until("turn-paused").await;
     seen.extend(second.ids());
     drop(second);
@@ -39,12 +35,12 @@ async fn f14_a_viewer_that_is_cut_resumes_with_exactly_what_it_missed() {
     assert_eq!(seen, seqs(&workspace, &turn.conversation).await);
 }
 
-async fn first_approval(workspace: &oxagen_tests::Workspace, conversation: &str) -> Option<String> {
+async fn first_approval(workspace: &oxagen_tests::Workspace, conversation: &str) -> String {
     let asked = until("the question", async || {
         workspace.facts(conversation).await.into_iter().find(|fact| fact["type"] == "approval.requested")
     })
     .await;
-    asked["aggregateId"].as_str().map(str::to_owned)
+    asked["aggregateId"].as_str().unwrap().to_owned()
 }
 
 async fn seqs(workspace: &oxagen_tests::Workspace, conversation: &str) -> Vec<u64> {
@@ -135,14 +131,20 @@ async fn the_workspaces_stream_shows_every_conversations_facts() {
 async fn f15_a_lost_viewer_never_cancels() {
     let world = world();
     let (workspace, word) = (world.workspace().await, word("lost"));
-    world.script(road::computes(&word));
+    let replies = vec![reply("I will run it.", vec![waiting()]), reply("It ran.", vec![])];
+    world.script(scenario(&word, replies));
     let (turn, events, asked) = road::ask(&workspace, &word).await;
     drop(events);
     workspace.approve(asked["approvalId"].as_str().unwrap()).await;
     let mut running = workspace.events(&turn.conversation).await;
     running.until("tool-call-output").await;
     drop(running);
+    let containers = Containers::at(&world.installation.servers.docker_host);
+    let call = asked["callId"].as_str().unwrap();
+    until("the call's program to let go", async || containers.let_go(call).await.then_some(())).await;
     workspace.settled(&turn, "completed").await;
+    let kinds = workspace.kinds(&turn.conversation).await;
+    assert!(kinds.contains(&"tool_call.completed".to_owned()), "{kinds:?}");
 }
 
 #[tokio::test]
@@ -150,11 +152,15 @@ async fn text_that_streamed_is_the_text_that_is_kept() {
     let world = world();
     let (workspace, word) = (world.workspace().await, word("streamed"));
     let text = "Streamed in many pieces: 京都 🦉 ñ, one after the other, to the end.";
-    let slow = Reply { delay_ms: 20, ..Reply::text(text) };
-    world.script(scenario(&word, vec![slow]));
-    let (turn, events) = workspace.talk(&word).await;
+    let held = Reply { hold_after: Some(3), ..Reply::text(text) };
+    world.script(scenario(&word, vec![held]));
+    let turn = workspace.say(&word).await;
+    let mut events = workspace.events(&turn.conversation).await;
+    // It is shown before there is more of it.
+    events.until("text-delta").await;
+    world.installation.model.let_go(&word);
+    assert_eq!(events.turn_end().await.name, "turn-completed");
     let pieces = events.named("text-delta");
-    assert!(pieces.len() > 1, "{:?}", names(&events.seen));
     assert!(
         pieces
             .iter()

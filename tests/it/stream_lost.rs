@@ -1,6 +1,6 @@
 //! The streams vanish: the relay makes them again, and what was in them is read from the journal.
 
-use oxagen_tests::{Installation, ROLES, Rows, word};
+use oxagen_tests::{Installation, ROLES, Rows, until, word};
 
 use crate::road;
 
@@ -29,7 +29,9 @@ async fn streams_that_were_lost_are_made_again_and_nothing_is_missing() {
     }
     // The stream's own sequence is still the place in history.
     let stream = streams.get_stream(format!("{}_FACTS", installation.name)).await.unwrap();
-    let head =
-        rows.postgres("select max(seq) as head from journal.sequence").await[0]["head"].as_u64().unwrap();
-    assert_eq!(stream.get_info().await.unwrap().state.last_sequence, head);
+    until("the stream ending where history does", async || {
+        let head = rows.postgres("select max(seq) as head from journal.sequence").await[0]["head"].clone();
+        (stream.get_info().await.unwrap().state.last_sequence == head).then_some(())
+    })
+    .await;
 }

@@ -1,8 +1,8 @@
 //! Tenants: what belongs to another one does not exist, in no answer and in no row.
 
-use oxagen_tests::{Http, Rows, word, world};
+use oxagen_tests::{Http, Rows, until, word, world};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::road;
 
@@ -85,7 +85,7 @@ async fn no_row_is_under_another_tenant() {
             ("agent.approval_requests", format!("id = '{}'", walked.approval)),
         ] {
             let sql = format!("select distinct tenant_id, workspace_id from {table} where {key}");
-            let found = rows.postgres(&sql).await;
+            let found = some(table, async || rows.postgres(&sql).await).await;
             assert_eq!(
                 found,
                 [json!({"tenant_id": workspace.tenant, "workspace_id": workspace.id})],
@@ -97,7 +97,7 @@ async fn no_row_is_under_another_tenant() {
                 "select distinct tenant_id, workspace_id from {table} where conversation_id = '{}'",
                 walked.turn.conversation
             );
-            let found = rows.clickhouse(&sql).await;
+            let found = some(table, async || rows.clickhouse(&sql).await).await;
             assert_eq!(
                 found,
                 [json!({"tenant_id": workspace.tenant, "workspace_id": workspace.id})],
@@ -105,6 +105,11 @@ async fn no_row_is_under_another_tenant() {
             );
         }
     }
+}
+
+/// What is found in a table, which no other table's rows wait for.
+async fn some(table: &str, find: impl AsyncFn() -> Vec<Value>) -> Vec<Value> {
+    until(&format!("rows of {table}"), async || Some(find().await).filter(|rows| !rows.is_empty())).await
 }
 
 #[tokio::test]

@@ -34,6 +34,8 @@ const CROWD: &[(&str, &str)] = &[
     ("OXAGEN_TENANT_REQUESTS", "10000"),
     ("OXAGEN_KEY_STREAMS", "10000"),
     ("OXAGEN_QUEUE", "10000"),
+    // All come at once, and a slow machine takes its time: nobody is to be turned away for that.
+    ("OXAGEN_REQUEST_TIMEOUT", "600"),
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

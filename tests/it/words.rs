@@ -97,3 +97,30 @@ async fn refused_answers_say_who_could_answer_and_what_was_decided() {
     let plan = ["plan", "approve", "00000000-0000-7000-8000-000000000001"];
     says(&plan, &oxagen(&workspace, &plan).await, &["404", "no such plan"]);
 }
+
+#[tokio::test]
+async fn a_limited_key_says_what_it_lacks_and_who_can_help() {
+    let workspace = world().workspace().await;
+    let create = [
+        "key",
+        "create",
+        "reads",
+        "--role",
+        "member",
+        "--right",
+        "read",
+        "--capability",
+        "agent.tool.*",
+        "--json",
+    ];
+    let made: Value = serde_json::from_str(&oxagen(&workspace, &create).await.done()).unwrap();
+    let http = workspace.http.with_key(made["secret"].as_str().unwrap());
+    let limited = Workspace { http, ..workspace.clone() };
+    let list = ["settle"];
+    says(&list, &oxagen(&limited, &list).await, &["403", "this key is limited", "ask an owner or admin"]);
+    let explain =
+        ["policy", "explain", "agent.code.execute", "--input", r#"{"language": "python", "code": "1"}"#];
+    says(&explain, &oxagen(&limited, &explain).await, &["403", "does not reach policy.explain"]);
+    let run = ["turn", "hello"];
+    says(&run, &oxagen(&limited, &run).await, &["403", "has no right to `act`"]);
+}

@@ -62,7 +62,8 @@ async fn soak(time: Duration, points: &[&Point]) -> u64 {
 fn drawn(point: &Point) -> Point {
     let victim = match point.victim {
         Victim::Place(role, place, _) => Victim::Place(role, place, rand::random_range(0..=point.most)),
-        other @ (Victim::Leader
+        other @ (Victim::Settlement(..)
+        | Victim::Leader
         | Victim::Leadership
         | Victim::Anybody
         | Victim::Door(..)

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use bollard::Docker;
+use bollard::exec::StartExecOptions;
+use bollard::models::ExecConfig;
 use bollard::query_parameters::{ListContainersOptions, RemoveContainerOptions};
 use futures::StreamExt;
 use futures::stream;
@@ -38,18 +40,32 @@ impl Containers {
         self.list("label", &format!("oxagen.runner={runner}")).await
     }
 
-    /// Removes the containers whose installation, `<cluster>/<database>`, is to go. Nobody minds one that is gone already.
-    pub(crate) async fn remove_of(&self, is_gone: impl Fn(&str) -> bool) {
+    /// Lets the call's program go on, which waits for that ([`waits`](crate::waits)); false if there is none yet.
+    pub async fn let_go(&self, call: &str) -> bool {
+        let Some(container) = self.of_call(call).await else { return false };
+        let touch = ["/bin/sh", "-c", ": > /tmp/go"].map(str::to_owned).to_vec();
+        let touch = ExecConfig { cmd: Some(touch), ..Default::default() };
+        let Ok(exec) = self.docker.create_exec(&container, touch).await else { return false };
+        let detached = StartExecOptions { detach: true, ..Default::default() };
+        self.docker.start_exec(&exec.id, Some(detached)).await.is_ok()
+    }
+
+    /// The containers of all installations: their ids, and the installations as `<cluster>/<database>`.
+    pub(crate) async fn labelled(&self) -> Vec<(String, String)> {
         let filters = HashMap::from([("label".to_owned(), vec![INSTALLATION.to_owned()])]);
         let options = ListContainersOptions { all: true, filters: Some(filters), ..Default::default() };
         let listed = self.docker.list_containers(Some(options)).await.unwrap_or_default();
-        let gone = listed.into_iter().filter(|container| {
-            let labels = container.labels.as_ref();
-            labels.and_then(|labels| labels.get(INSTALLATION)).is_some_and(|name| is_gone(name))
-        });
+        let labelled =
+            listed.into_iter().filter_map(|found| Some((found.id?, found.labels?.remove(INSTALLATION)?)));
+        labelled.collect()
+    }
+
+    /// Removes those of these whose installation is to go. Nobody minds one that is gone already.
+    pub(crate) async fn remove_of(&self, found: Vec<(String, String)>, is_gone: impl Fn(&str) -> bool) {
         let force = || RemoveContainerOptions { force: true, ..Default::default() };
         let remove = async |id: String| drop(self.docker.remove_container(&id, Some(force())).await);
-        stream::iter(gone.filter_map(|container| container.id)).for_each_concurrent(AT_ONCE, remove).await;
+        let gone = found.into_iter().filter(|(_, installation)| is_gone(installation)).map(|(id, _)| id);
+        stream::iter(gone).for_each_concurrent(AT_ONCE, remove).await;
     }
 
     async fn list(&self, key: &str, value: &str) -> Vec<String> {

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use serde_json::Value;
+use tokio::time::timeout;
 
-use crate::wait::soon;
+use crate::wait::PATIENCE;
 
 /// One event.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,10 +46,17 @@ impl EventStream {
 
     /// The next event; none when the stream has ended.
     pub async fn next(&mut self) -> Option<SseEvent> {
+        // Signs of life are no events: without a limit of its own this would wait for ever with them.
+        let Ok(event) = timeout(PATIENCE, self.read()).await else {
+            panic!("no event for {PATIENCE:?}, after {:?}", names(&self.seen));
+        };
+        event
+    }
+
+    async fn read(&mut self) -> Option<SseEvent> {
         let mut raw = Vec::new();
         while self.ready.is_empty() {
-            let what = format!("another event after {:?}", names(&self.seen));
-            let piece = soon(&what, self.bytes.next()).await?;
+            let piece = self.bytes.next().await?;
             // A stream that is cut, as by a killed gateway, has ended.
             raw.extend(piece.ok()?);
             // A piece may end inside a character; the rest comes with the next one.

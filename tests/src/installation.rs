@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -16,9 +15,11 @@ use oxagen_journal::{Journal, JournalOptions};
 use oxagen_scripted_model::ScriptedModel;
 use sqlx::{Connection, Executor, PgConnection};
 use tokio::runtime::Builder;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::container::Containers;
 use crate::http::Http;
+pub(crate) use crate::port::free_port;
 use crate::process::{Process, command};
 use crate::servers::{Servers, with_database};
 use crate::sweep::fresh_name;
@@ -35,6 +36,9 @@ pub const ROLES: &[&str] = &[
     "projector-neo4j",
 ];
 
+/// Installations at a time, as the servers bear only so many connections, whatever the number of cores.
+static PLACES: Semaphore = Semaphore::const_new(3);
+
 /// An installation; its processes are started by the test.
 pub struct Installation {
     /// Where its servers are.
@@ -49,11 +53,20 @@ pub struct Installation {
     pub settings: BTreeMap<String, String>,
     folder: PathBuf,
     processes: AtomicU32,
+    place: Option<SemaphorePermit<'static>>,
 }
 
 impl Installation {
-    /// Makes an empty one and migrates it.
+    /// Makes an empty one and migrates it, once there is room for it.
     pub async fn new() -> Self {
+        let place = PLACES.acquire().await.unwrap();
+        let mut made = Self::beside_others().await;
+        made.place = Some(place);
+        made
+    }
+
+    /// Makes one for which there is always room.
+    pub(crate) async fn beside_others() -> Self {
         let servers = Servers::from_env();
         let name = fresh_name();
         let mut admin = PgConnection::connect(&servers.database_admin_url).await.unwrap();
@@ -64,7 +77,16 @@ impl Installation {
         let folder = env::current_exe().unwrap().ancestors().nth(2).unwrap().join("it").join(&name);
         fs::create_dir_all(&folder).unwrap();
         let settings = settings(&servers, &name, &model.url());
-        let made = Self { servers, name, admin_url, model, settings, folder, processes: AtomicU32::new(0) };
+        let made = Self {
+            servers,
+            name,
+            admin_url,
+            model,
+            settings,
+            folder,
+            processes: AtomicU32::new(0),
+            place: None,
+        };
         made.run(&["migrate"], &[]).await.done();
         made
     }
@@ -163,7 +185,11 @@ impl Drop for Installation {
         let (host, own) = (self.servers.docker_host.clone(), format!("/{}", self.name));
         let removing = thread::spawn(move || {
             let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(Containers::at(&host).remove_of(|name| name.ends_with(&own)));
+            runtime.block_on(async {
+                let containers = Containers::at(&host);
+                let found = containers.labelled().await;
+                containers.remove_of(found, |name| name.ends_with(&own)).await;
+            });
         });
         let _ = removing.join();
     }
@@ -187,11 +213,6 @@ impl Ran {
         assert_eq!(self.code, Some(0), "{}{}", self.stderr, self.stdout);
         self.stdout
     }
-}
-
-/// A port on which nobody listens now.
-pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn settings(servers: &Servers, name: &str, model: &str) -> BTreeMap<String, String> {

@@ -10,10 +10,12 @@ mod person;
 mod point;
 mod run;
 mod stack;
+mod tale;
 mod transcript;
 
 pub use crew::Crew;
 pub use person::{Person, Walked};
-pub use point::{POINTS, Point, Tale, Trouble, Victim};
+pub use point::{POINTS, Point, Trouble, Victim};
 pub use run::{Report, run};
 pub use stack::Stack;
+pub use tale::Tale;

@@ -9,6 +9,8 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::port::free_port;
+
 /// What happens to what comes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Door {
@@ -33,7 +35,8 @@ impl Proxy {
         let place = url.split("://").nth(1).unwrap();
         let (unix, target) = (url.starts_with("unix:"), place.rsplit('@').next().unwrap());
         let target = if unix { target } else { target.split('/').next().unwrap() }.to_owned();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        // Kept: while the door is shut nobody else may come to listen there.
+        let listener = TcpListener::bind(("127.0.0.1", free_port())).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (door, state) = watch::channel(Door::Open);
         let task = tokio::spawn(serve(listener, (target, unix), state));

@@ -26,6 +26,18 @@ pub fn call(name: &str, arguments: Value) -> Call {
     Call { name: name.to_owned(), arguments, id: None }
 }
 
+/// Python that prints `begun`, waits until somebody lets it go ([`Containers::let_go`](crate::Containers::let_go)), and
+/// prints `done`: whatever is to happen in its middle does, however slow or fast the machine is.
+pub fn waits() -> String {
+    let wait = "while not os.path.exists('/tmp/go'): time.sleep(0.02)";
+    format!("import os, time\nprint('begun', flush=True)\n{wait}\nprint('done', flush=True)")
+}
+
+/// A call that [waits], for half a minute at most.
+pub fn waiting() -> Call {
+    call("agent_code_execute", json!({"language": "python", "code": waits(), "timeoutMs": 30_000}))
+}
+
 /// A call that runs this Python.
 pub fn code(python: &str) -> Call {
     call("agent_code_execute", json!({"language": "python", "code": python}))

@@ -53,20 +53,22 @@ pub(crate) async fn old_installations(servers: &Servers) {
     }
 }
 
-/// The containers of installations on this cluster whose processes are gone: those that nobody is connected for.
+/// The containers of installations on this cluster whose processes are gone: those that nobody is connected for. They
+/// are looked for first, as one that is made in between belongs to somebody who is not.
 async fn containers(servers: &Servers, admin: &mut PgConnection) {
     let cluster: i64 = sqlx::query_scalar("select system_identifier from pg_control_system()")
         .fetch_one(&mut *admin)
         .await
         .unwrap();
+    let containers = Containers::at(&servers.docker_host);
+    let found = containers.labelled().await;
     let connected = "select distinct datname::text from pg_stat_activity where datname is not null";
     let alive: BTreeSet<String> =
         sqlx::query_scalar(connected).fetch_all(admin).await.unwrap().into_iter().collect();
-    let containers = Containers::at(&servers.docker_host);
     let ours = format!("{cluster}/it_");
     let is_gone = |name: &str| {
         let database = name.split_once('/').map_or(name, |(_, database)| database);
         name.starts_with(&ours) && !alive.contains(database)
     };
-    containers.remove_of(is_gone).await;
+    containers.remove_of(found, is_gone).await;
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
 
-/// Generous: it only keeps a broken test from hanging.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+/// For a machine that is twenty times slower than a desk: it only keeps a broken test from hanging.
+pub const PATIENCE: Duration = Duration::from_secs(300);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Asks again until there is an answer; fails saying `what` was missing.

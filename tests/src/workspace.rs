@@ -81,6 +81,14 @@ impl Workspace {
         self.stream(&format!("/v1/conversations/{conversation}/stream?after=0"), None).await
     }
 
+    /// The events of a conversation from its first; none while the gateway cannot reach its stores.
+    pub async fn try_events(&self, conversation: &str) -> Option<EventStream> {
+        let path = format!("/v1/conversations/{conversation}/stream?after=0");
+        let request = self.http.request(Method::GET, &path).header("Accept", "text/event-stream");
+        let answer = soon("the beginning of a stream", request.send()).await.unwrap();
+        (answer.status() != 503).then(|| EventStream::of(answer))
+    }
+
     /// The events of a conversation after the last one seen.
     pub async fn events_after(&self, conversation: &str, last: &str) -> EventStream {
         self.stream(&format!("/v1/conversations/{conversation}/stream"), Some(last)).await
@@ -130,7 +138,8 @@ impl Workspace {
         let path = format!("/v1/turns/{}", turn.id);
         until(&format!("turn {} being {status} in its view", turn.id), async || {
             let view = self.http.get(&path).await.expect(200);
-            (view["status"] == status || view["phase"] == status).then_some(())
+            // Without a place in history it comes from the journal, and the view does not have the turn yet.
+            (view["sequence"] != 0 && view["status"] == status).then_some(())
         })
         .await;
         self.http.get(&format!("/v1/conversations/{}", turn.conversation)).await.expect(200)

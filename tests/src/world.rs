@@ -42,7 +42,7 @@ pub fn world() -> &'static World {
 
 async fn start() -> World {
     sweep::old_installations(&Servers::from_env()).await;
-    let installation = Installation::new().await;
+    let installation = Installation::beside_others().await;
     let process = installation.start(ROLES).await;
     World { installation, process }
 }

@@ -132,6 +132,7 @@ impl Commands {
             let asker = Asker {
                 user: spec.requested_by,
                 role: spec.role,
+                limits: spec.limits,
                 mode: turn.mode,
                 surface: Surface::Agent,
                 at: Utc::now(),
@@ -140,7 +141,7 @@ impl Commands {
             if !answer.calls.is_empty() {
                 let policy = unit.workspace_policy().await?;
                 for (call, _) in &answer.calls {
-                    let call = unit.ask(call.clone(), &asker, &policy, &mut bodies).await?;
+                    let call = unit.ask(call.clone(), &asker, &policy.state, &mut bodies).await?;
                     if call.cleared {
                         let start =
                             ToolCallCommand::Start { runner_id: to.runner, may_rerun: false, at: asker.at };

@@ -20,6 +20,7 @@ impl Commands {
                 scope,
                 user: record.user_id,
                 role: record.role,
+                limits: record.limits,
                 key: Some(record.key_id),
                 request: Uuid::now_v7(),
                 traceparent: None,

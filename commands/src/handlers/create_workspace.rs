@@ -2,8 +2,8 @@
 
 use oxagen_domain::policy::{Policy, PolicyCommand, PolicyDocument};
 use oxagen_domain::{
-    Agent, AgentCommand, AgentId, AgentVersionId, ApiKey, ApiKeyCommand, ApiKeyId, Role, Scope, TenantId,
-    Workspace, WorkspaceCommand, WorkspaceId,
+    Agent, AgentCommand, AgentId, AgentVersionId, ApiKey, ApiKeyCommand, ApiKeyId, KeyLimits, Role, Scope,
+    TenantId, Workspace, WorkspaceCommand, WorkspaceId,
 };
 use serde::Serialize;
 use uuid::Uuid;
@@ -54,8 +54,13 @@ impl Commands {
         let tenant = request.tenant_id.unwrap_or_else(|| TenantId(Uuid::now_v7()));
         let scope = Scope { tenant, workspace: WorkspaceId(Uuid::now_v7()) };
         let agent_id = default_agent(scope.workspace);
-        let owner =
-            NewKey { name: "owner".to_owned(), role: Role::Owner, user_id: None, idempotency_key: None };
+        let owner = NewKey {
+            name: "owner".to_owned(),
+            role: Role::Owner,
+            limits: KeyLimits::default(),
+            user_id: None,
+            idempotency_key: None,
+        };
         let (key, record) = IssuedKey::make(owner, ApiKeyId(Uuid::now_v7()));
         let context = Context::own(scope, "operator", scope.workspace.0);
         let mut rounds = self.rounds();

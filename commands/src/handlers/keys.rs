@@ -1,7 +1,7 @@
 //! API keys: made and shown once, revoked.
 
 use oxagen_domain::capability::Flaw;
-use oxagen_domain::{ApiKey, ApiKeyCommand, ApiKeyId, KeyRecord, Right, Role, UserId};
+use oxagen_domain::{ApiKey, ApiKeyCommand, ApiKeyId, KeyLimits, KeyRecord, Right, Role, UserId};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -14,6 +14,8 @@ pub struct NewKey {
     pub name: String,
     /// What it may do.
     pub role: Role,
+    /// What of that it is limited to.
+    pub limits: KeyLimits,
     /// Whom it stands for; none for somebody new.
     pub user_id: Option<UserId>,
     /// The same one never makes a second key.
@@ -32,6 +34,9 @@ pub struct IssuedKey {
     pub name: String,
     /// What it may do.
     pub role: Role,
+    /// What of that it is limited to.
+    #[serde(skip_serializing_if = "KeyLimits::is_unlimited")]
+    pub limits: KeyLimits,
     /// Whom it stands for.
     pub user_id: UserId,
 }
@@ -46,9 +51,11 @@ impl IssuedKey {
             name: key.name.clone(),
             user_id,
             role: key.role,
+            limits: key.limits.clone(),
             hash: secret::hash(&secret),
         };
-        (Self { key_id, secret, name: key.name, role: key.role, user_id }, record)
+        let NewKey { name, role, limits, .. } = key;
+        (Self { key_id, secret, name, role, limits, user_id }, record)
     }
 }
 
@@ -63,6 +70,13 @@ impl Commands {
         caller.must(Right::Administer)?;
         if key.role == Role::Owner && caller.role != Role::Owner {
             return Err(CommandError::new(Code::Forbidden, "only an owner makes keys with the role `owner`"));
+        }
+        if !caller.limits.is_unlimited() {
+            let text = "a key with limits makes no keys: use one without, or ask an owner or admin";
+            return Err(CommandError::new(Code::Forbidden, text));
+        }
+        if let Some((place, text)) = key.limits.flaw() {
+            return Err(CommandError::invalid(vec![Flaw::new(&format!("/limits{place}"), text.to_owned())]));
         }
         if key.name.trim().is_empty() || key.name.chars().count() > 200 {
             return Err(CommandError::invalid(vec![Flaw::new(
@@ -112,6 +126,7 @@ impl Commands {
 fn repeated(first: &KeyRecord, asked: &NewKey) -> CommandError {
     let same = first.name == asked.name
         && first.role == asked.role
+        && first.limits == asked.limits
         && asked.user_id.is_none_or(|user| user == first.user_id);
     if !same {
         let text = "this Idempotency-Key was used for another key: use a new one for a new key";

@@ -4,7 +4,7 @@ use oxagen_domain::capability::{Surface, catalog, validate};
 use oxagen_domain::policy::{
     Authority, Explanation, Mode, PlanStanding, Policy, PolicyCommand, PolicyDocument, StandingApproval,
 };
-use oxagen_domain::{Right, Role, StandingApprovalId};
+use oxagen_domain::{KeyLimits, Right, Role, StandingApprovalId};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -107,9 +107,18 @@ impl Commands {
         validate(tool, &asked.input).map_err(CommandError::invalid)?;
         let loaded = self.journal().load::<Policy>(&caller.scope.workspace.to_string()).await?;
         let authority = Authority { role: asked.role.unwrap_or(caller.role), mode: asked.mode };
+        // Somebody else's role comes with a key of theirs.
+        let unlimited = KeyLimits::default();
+        let limits = if asked.role.is_some() { &unlimited } else { &caller.limits };
         let (surface, plan) = (asked.surface, PlanStanding::NoPlan);
-        let gate = Gate { authority, surface, plan, policy: &loaded.state };
-        Ok(Explained { version: loaded.version, explanation: gate.explain(tool, &asked.input) })
+        let gate = Gate { authority, limits, surface, plan, policy: &loaded.state };
+        let mut explanation = gate.explain(tool, &asked.input);
+        if explanation.decision == "ask" {
+            let unit = self.unit(&caller.context(None, None), &self.rounds());
+            let refusal = unit.one_too_many(tool.name, &loaded.state).await;
+            refusal.into_iter().for_each(|refusal| explanation.becomes(&refusal));
+        }
+        Ok(Explained { version: loaded.version, explanation })
     }
 
     /// The answers that stand, the newest first.

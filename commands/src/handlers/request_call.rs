@@ -60,6 +60,7 @@ impl Commands {
         let asker = Asker {
             user: caller.user,
             role: caller.role,
+            limits: caller.limits.clone(),
             mode: Mode::Act,
             surface: Surface::Api,
             at: Utc::now(),
@@ -76,7 +77,7 @@ impl Commands {
             let name = request.capability.clone();
             let asked = AskedCall { call_id, name, input: Ok(request.input.clone()), place: None };
             let mut bodies = Bodies::new();
-            let planned = unit.ask(asked, &asker, &policy, &mut bodies).await?;
+            let planned = unit.ask(asked, &asker, &policy.state, &mut bodies).await?;
             self.store(caller.scope.tenant, &bodies).await?;
             if unit.commit(&mut rounds).await?.is_none() {
                 continue;

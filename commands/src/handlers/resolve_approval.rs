@@ -158,7 +158,8 @@ impl Commands {
         };
         let policy = unit.workspace_policy().await?;
         let authority = Authority { role: spec.role, mode };
-        let gate = Gate { authority, surface: spec.surface, plan: PlanStanding::NoPlan, policy: &policy };
+        let (limits, plan) = (&spec.limits, PlanStanding::NoPlan);
+        let gate = Gate { authority, limits, surface: spec.surface, plan, policy: &policy.state };
         if let Verdict::Deny { rule, reason } = gate.judge(tool, input) {
             return Err(refuse(vec![Flaw::new(
                 "",

@@ -1,7 +1,9 @@
 //! A person answers a plan. The plan and what its turn may do from now on change in one commit.
 
 use chrono::Utc;
-use oxagen_domain::plan::{Plan, PlanAnswer, PlanCommand, PlanSpec, PlanStatus, PlanStep};
+use oxagen_domain::plan::{
+    Plan, PlanAnswer, PlanCommand, PlanEvent, PlanRefusal, PlanSpec, PlanStatus, PlanStep,
+};
 use oxagen_domain::policy::Mode;
 use oxagen_domain::turn::{Turn, TurnCommand};
 use oxagen_domain::{PlanId, Right, UserId};
@@ -44,6 +46,10 @@ pub struct PlanReceipt {
     pub status: PlanStatus,
     /// Who answered.
     pub resolved_by: UserId,
+    /// How many people have approved this version.
+    pub given: u32,
+    /// How many are needed.
+    pub needed: u32,
 }
 
 impl Commands {
@@ -68,22 +74,27 @@ impl Commands {
             let Some(spec) = found.spec else { return Err(CommandError::unknown("plan")) };
             let context = caller.context(Some(spec.conversation_id), Some(spec.turn_id));
             let mut unit = self.unit(&context, &rounds);
-            decide(&mut unit, caller, &spec, &answer).await?;
+            let expired = decide(&mut unit, caller, &spec, &answer).await?;
             let plan = unit.load::<Plan>(&id).await?.state;
             if unit.commit(&mut rounds).await?.is_some() {
-                let (version, status, resolved_by) = (plan.version, plan.status, caller.user);
-                return Ok(PlanReceipt { plan_id, version, status, resolved_by });
+                if expired {
+                    return Err(PlanRefusal::Closed(PlanStatus::Expired).into());
+                }
+                let (version, status, given) = (plan.version, plan.status, plan.given());
+                let (resolved_by, needed) = (caller.user, spec.terms.needed);
+                return Ok(PlanReceipt { plan_id, version, status, resolved_by, given, needed });
             }
         }
     }
 }
 
+/// Whether the answer came after the deadline, and has closed the plan instead.
 async fn decide(
     unit: &mut Unit<'_>,
     caller: &Caller,
     spec: &PlanSpec,
     answer: &ResolvePlan,
-) -> Result<(), CommandError> {
+) -> Result<bool, CommandError> {
     let (id, version, role) = (spec.plan_id.to_string(), answer.version, caller.role);
     let said = |approve| {
         let (by, at, note) = (caller.user, Utc::now(), answer.note.clone());
@@ -94,17 +105,20 @@ async fn decide(
         PlanDecision::Reject => (PlanCommand::Answer { version, answer: said(false), role }, None),
         PlanDecision::Amend(steps) => {
             let was_approved = unit.load::<Plan>(&id).await?.state.status == PlanStatus::Approved;
-            let steps = steps.clone();
+            let expires_at = unit.workspace_policy().await?.state.document.deadline(Utc::now());
+            let (steps, answer) = (steps.clone(), said(false));
             (
-                PlanCommand::Amend { version, steps, answer: said(false), role },
+                PlanCommand::Amend { version, steps, expires_at, answer, role },
                 was_approved.then_some(Mode::Plan),
             )
         }
     };
     let happened = unit.decide::<Plan>(&id, command).await?;
-    if let Some(mode) = mode.filter(|_| !happened.is_empty()) {
+    let switches =
+        |event: &PlanEvent| matches!(event, PlanEvent::Approved { .. } | PlanEvent::Amended { .. });
+    if let Some(mode) = mode.filter(|_| happened.iter().any(switches)) {
         let switch = TurnCommand::SwitchMode { mode, plan_id: spec.plan_id, by: caller.user };
         unit.decide::<Turn>(&spec.turn_id.to_string(), switch).await?;
     }
-    Ok(())
+    Ok(happened.iter().any(|event| matches!(event, PlanEvent::Expired { .. })))
 }

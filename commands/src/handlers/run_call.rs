@@ -68,26 +68,32 @@ impl Commands {
             let input = self.whole(start.context.scope().tenant, &spec.input).await?;
             let turn = owned_turn(&mut unit, start).await?;
             let may_rerun = catalog::find(&spec.capability).is_some_and(|tool| (tool.may_rerun)(&input));
-            let command = match judged(&mut unit, &call, turn.as_ref(), &input).await? {
+            let policy = unit.workspace_policy().await?;
+            let mut verdict = judged(&mut unit, &policy.state, &call, turn.as_ref(), &input).await?;
+            if let Verdict::Ask { .. } = &verdict
+                && must_ask(&call)
+                && let Some(refusal) = unit.one_too_many(&spec.capability, &policy.state).await
+            {
+                verdict = refusal;
+            }
+            let (command, held) = match verdict {
                 // An attempt before it may have happened where it may not run twice: that is said, whatever policy says.
                 Verdict::Deny { rule, reason } if may_rerun || call.standing == Standing::Cleared => {
-                    ToolCallCommand::Deny { rule, reason, at: Utc::now() }
+                    (ToolCallCommand::Deny { rule, reason, at: Utc::now() }, None)
                 }
                 Verdict::Ask { rule, reason, terms } if must_ask(&call) => {
-                    let approval_id = ApprovalId::of_call(start.call);
-                    let policy = unit.load::<Policy>(&unit.scope().workspace.to_string()).await?.state;
-                    let (asked_before, at) = (0, Utc::now());
-                    let held = Held { approval_id, rule: rule.clone(), reason, terms, asked_before, at };
-                    unit.decide::<ToolCall>(&id, ToolCallCommand::Hold { rule: rule.clone(), approval_id })
-                        .await?;
-                    unit.put_to_a_person(&spec, &input, held, &policy).await?;
-                    ToolCallCommand::Hold { rule, approval_id }
+                    let (approval_id, at) = (ApprovalId::of_call(start.call), Utc::now());
+                    let hold = ToolCallCommand::Hold { rule: rule.clone(), approval_id };
+                    (hold, Some(Held { approval_id, rule, reason, terms, asked_before: 0, at }))
                 }
                 Verdict::Deny { .. } | Verdict::Ask { .. } | Verdict::Allow { .. } => {
-                    ToolCallCommand::Start { runner_id: start.runner, may_rerun, at: Utc::now() }
+                    (ToolCallCommand::Start { runner_id: start.runner, may_rerun, at: Utc::now() }, None)
                 }
             };
             unit.decide::<ToolCall>(&id, command).await?;
+            if let Some(held) = held {
+                unit.put_to_a_person(&spec, &input, held, &policy.state).await?;
+            }
             unit.follow_plan(start.call).await?;
             let after = unit.load::<ToolCall>(&id).await?.state;
             if unit.commit(&mut rounds).await?.is_some() {
@@ -169,11 +175,11 @@ fn must_ask(call: &ToolCall) -> bool {
 /// Judges the call again, by the policy, the mode and the plan in force.
 async fn judged(
     unit: &mut Unit<'_>,
+    policy: &Policy,
     call: &ToolCall,
     turn: Option<&Turn>,
     input: &Value,
 ) -> Result<Verdict, CommandError> {
-    let policy = unit.workspace_policy().await?;
     let fine = Verdict::Allow { rule: call.rule.clone() };
     let Some(spec) = &call.spec else { return Ok(fine) };
     let Some(tool) = catalog::find(&spec.capability) else { return Ok(fine) };
@@ -185,6 +191,6 @@ async fn judged(
     }
     let plan = unit.plan_standing_of(spec, turn).await?;
     let authority = Authority { role: spec.role, mode: turn.map_or(Mode::Act, |turn| turn.mode) };
-    let gate = Gate { authority, surface: spec.surface, plan, policy: &policy };
+    let gate = Gate { authority, limits: &spec.limits, surface: spec.surface, plan, policy };
     Ok(gate.judge(tool, input))
 }

@@ -8,6 +8,7 @@ use oxagen_domain::{
     Agent, AgentId, AgentVersionId, Conversation, ConversationCommand, ConversationEvent, ConversationId,
     Digest, Message, MessageId, OnBusy, Right, TurnId,
 };
+use oxagen_journal::Loaded;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -23,7 +24,7 @@ const TEXT_LIMIT: usize = 256 * 1024;
 pub struct StartTurn {
     /// The conversation; none starts a new one.
     pub conversation_id: Option<ConversationId>,
-    /// The message that it follows; none for the newest one.
+    /// The message that it follows; none for the newest one, nil for another beginning.
     pub parent_message_id: Option<MessageId>,
     /// The message: 1 byte to 256 KiB.
     pub text: String,
@@ -100,7 +101,7 @@ impl Commands {
     ) -> Result<TurnSpec, CommandError> {
         let agent_id = request.agent_id.unwrap_or_else(|| default_agent(caller.scope.workspace));
         let agent = unit.rest_on::<Agent>(&agent_id.to_string()).await?;
-        let agent = unit.own(agent, "agent")?.state;
+        let agent = unit.own(Loaded::clone(&agent), "agent")?.state;
         let newest =
             agent.versions.last().map_or_else(AgentVersionId::default, |version| version.agent_version_id);
         Ok(TurnSpec {
@@ -115,6 +116,7 @@ impl Commands {
             mode: request.mode,
             requested_by: caller.user,
             role: caller.role,
+            limits: caller.limits.clone(),
             request_digest: Digest::of(&[]),
         })
     }

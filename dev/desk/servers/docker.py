@@ -23,7 +23,7 @@ class Docker(Server):
 
     An instance may have one of its own instead, whose daemon may be killed without disturbing anybody: `--own-docker`.
     """
-    name, hint = "docker", "let root start Docker and put you into the group docker, or set DOCKER_HOST"
+    name, patience, hint = "docker", 120, "let root start Docker and put you into the group docker, or set DOCKER_HOST"
     ports, recipe, users = (), DEV / "sandbox" / "build-image", CACHE / "run" / "docker-users"
 
     def __init__(self, instance):

@@ -6,7 +6,7 @@ from ..server import Server
 
 
 class Nats(Server):
-    name, patience = "nats", 30
+    name = "nats"
     nodes = property(lambda self: NATS_NODES[:self.instance.state["nats_nodes"]])
     ports = property(lambda self: [node + kind for node in self.nodes for kind in ("", ".monitor", ".route")])
 

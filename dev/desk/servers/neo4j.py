@@ -10,7 +10,7 @@ from ..server import Server
 
 
 class Neo4j(Server):
-    name, patience = "neo4j", 120
+    name = "neo4j"
     pom, source = DEV / "neo4j" / "pom.xml", DEV / "neo4j" / "Neo4jServer.java"
 
     def env(self):

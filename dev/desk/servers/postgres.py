@@ -44,7 +44,7 @@ class Postgres(Server):
             self.create(binaries, data)
         self.forget_dead(data)
         options = {"listen_addresses": "127.0.0.1", "port": self.instance.port("postgres"), "unix_socket_directories": "",
-                   "max_connections": 200, "shared_buffers": "256MB", "idle_in_transaction_session_timeout": "60s"}
+                   "max_connections": 500, "shared_buffers": "256MB", "idle_in_transaction_session_timeout": "60s"}
         self.processes()[0].start(binaries / "postgres", "-D", data, *(f"--{k}={v}" for k, v in options.items()), **self.owner())
 
     def create(self, binaries, data):
@@ -61,15 +61,20 @@ class Postgres(Server):
 
     def forget_dead(self, data):
         """After a kill -9, where nothing reaps dead processes (as in many containers), Postgres takes the one that its lock
-        file names for alive. The file may go once no process works in the data folder, as all of Postgres's do."""
+        file names for alive. The file may go once no process works in the data folder, as all of Postgres's do. One that
+        lives on without a pid file was started from a folder that was deleted since and made again."""
         lock = data / "postmaster.pid"
-        if lock.exists() and not birth(lock.read_text().split()[0]):
-            until = time.monotonic() + 20
+        if lock.exists():
+            pid = int(lock.read_text().split()[0])
+            if birth(pid) and folder_of(Path(f"/proc/{pid}")) == str(data.resolve()):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGINT)
+            until = time.monotonic() + 60
             while any(folder_of(p) == str(data.resolve()) for p in Path("/proc").glob("[0-9]*")):
                 if time.monotonic() > until:
                     raise Failed(f"processes of a server that was killed still work in {data}")
                 time.sleep(0.1)
-            lock.unlink()
+            lock.unlink(missing_ok=True)
 
     def sql(self, database, *statements):
         url = self.env()["DATABASE_ADMIN_URL"].rpartition("/")[0] + "/" + database

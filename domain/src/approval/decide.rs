@@ -63,19 +63,13 @@ impl Approval {
     }
 }
 
-/// Whoever asked may always take it back by a denial.
 fn may_answer(question: &ApprovalQuestion, answer: &PersonsAnswer) -> Result<(), ApprovalRefusal> {
     let terms = &question.terms;
-    let own = answer.by == question.requested_by;
     if answer.edited.is_some() && answer.decision == Decision::Deny {
         return Err(ApprovalRefusal::EditedDenial);
     }
-    if terms.exclude_requester && own && answer.decision == Decision::Approve {
-        return Err(ApprovalRefusal::Requester);
-    }
-    if !terms.roles.is_empty() && !terms.roles.contains(&answer.role) {
-        return Err(ApprovalRefusal::Role { role: answer.role, wanted: terms.roles.clone() });
-    }
+    let approves = answer.decision == Decision::Approve;
+    terms.admit(question.requested_by, (answer.by, answer.role), approves)?;
     if answer.edited.is_some() && terms.needed > 1 {
         return Err(ApprovalRefusal::EditedByMany(terms.needed));
     }

@@ -104,7 +104,10 @@ fn the_requester_and_other_roles_can_be_left_out() {
     let terms =
         ApprovalTerms { exclude_requester: true, roles: vec![Role::Owner], ..ApprovalTerms::default() };
     let open = on_terms(terms);
-    assert_eq!(open.decide(answer(Decision::Approve, 1, 1)), Err(ApprovalRefusal::Requester));
+    assert_eq!(
+        open.decide(answer(Decision::Approve, 1, 1)),
+        Err(ApprovalRefusal::Terms(TermsRefusal::Requester))
+    );
     let refused = open.decide(answer(Decision::Approve, 2, 1)).unwrap_err();
     assert!(refused.to_string().contains("it wants owner"), "{refused}");
     let owner = PersonsAnswer { role: Role::Owner, ..given(Decision::Approve, 2, 1) };

@@ -27,6 +27,17 @@ pub enum Language {
     Shell,
 }
 
+impl Language {
+    /// Its name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Python => "python",
+            Self::Shell => "shell",
+        }
+    }
+}
+
 /// Whether the run may reach the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -122,6 +122,21 @@ mod tests {
     }
 
     #[test]
+    fn f08_null_absent_and_empty_are_values_of_their_own_and_a_wrong_kind_is_one_flaw() {
+        let tool = catalog::find("agent.code.execute").unwrap();
+        for stdin in [json!({}), json!({"stdin": null}), json!({"stdin": ""}), json!({"stdin": "null"})] {
+            let mut input = json!({"language": "node", "code": "1"});
+            input.as_object_mut().unwrap().extend(stdin.as_object().unwrap().clone());
+            assert_eq!(validate(tool, &input), Ok(()), "{input}");
+        }
+        assert!(!flaws(&json!({"language": "node", "code": ""})).is_empty(), "what may not be empty is told");
+        for wrong in [json!("null"), json!(""), json!("5000")] {
+            let found = flaws(&json!({"language": "node", "code": "1", "timeoutMs": wrong}));
+            assert_eq!((found.len(), found[0].pointer.as_str()), (1, "/timeoutMs"), "{found:?}");
+        }
+    }
+
+    #[test]
     fn a_whole_input_passes() {
         let input = json!({"language": "python", "code": "print(1)", "timeoutMs": 1000});
         assert_eq!(validate(catalog::find("agent.code.execute").unwrap(), &input), Ok(()));

@@ -9,6 +9,7 @@ use super::{Plan, PlanEvent, PlanSpec, PlanStatus, PlanStep, StepStatus, StepUse
 use crate::body::Digest;
 use crate::capability::Flaw;
 use crate::ids::{CallId, UserId};
+use crate::policy::TermsRefusal;
 use crate::role::Role;
 
 /// A person's answer to a plan.
@@ -37,6 +38,8 @@ pub enum PlanCommand {
         steps: Vec<PlanStep>,
         /// When.
         at: DateTime<Utc>,
+        /// When it closes by itself.
+        expires_at: DateTime<Utc>,
     },
     /// A person answers.
     Answer {
@@ -53,10 +56,17 @@ pub enum PlanCommand {
         version: Option<u32>,
         /// The steps from now on.
         steps: Vec<PlanStep>,
+        /// When the new version closes by itself.
+        expires_at: DateTime<Utc>,
         /// Who, when, in which words.
         answer: PlanAnswer,
         /// The person's role.
         role: Role,
+    },
+    /// The timer rang.
+    Expire {
+        /// When.
+        now: DateTime<Utc>,
     },
     /// Its turn ends.
     Supersede,
@@ -95,7 +105,7 @@ pub enum PlanRefusal {
         current: u32,
     },
     /// It wants no answer.
-    #[error("this plan is {} already", .0.name())]
+    #[error("this plan is {} already: {}", .0.name(), .0.what_to_do())]
     Closed(PlanStatus),
     /// The steps do not fit.
     #[error("the steps do not fit")]
@@ -103,26 +113,33 @@ pub enum PlanRefusal {
     /// A note has at most 4,000 characters.
     #[error("a note has at most 4000 characters")]
     Note,
-    /// Not with this role.
-    #[error("the role `{}` may not answer this plan", .0.name())]
-    Role(Role),
-    /// The person for whom the turn runs may not approve it.
-    #[error("this plan wants somebody else: the person for whom the turn runs may not approve it")]
-    Requester,
+    /// This person has answered something else.
+    #[error("you have answered already: approved; an answer cannot be taken back")]
+    Answered,
+    /// Not this person.
+    #[error(transparent)]
+    Terms(#[from] TermsRefusal),
 }
 
 impl Plan {
     pub(super) fn decide(&self, command: PlanCommand) -> Result<Vec<PlanEvent>, PlanRefusal> {
-        if let PlanCommand::Propose { spec, steps, at } = command {
-            let known = self.spec.is_some();
-            return Ok(if known { vec![] } else { vec![PlanEvent::Proposed { spec, steps, at }] });
+        if let PlanCommand::Propose { spec, steps, at, expires_at } = command {
+            let (known, expires_at) = (self.spec.is_some(), Some(expires_at));
+            return Ok(if known {
+                vec![]
+            } else {
+                vec![PlanEvent::Proposed { spec, steps, at, expires_at }]
+            });
         }
         let spec = self.spec.as_ref().ok_or(PlanRefusal::Unknown)?;
         match command {
             PlanCommand::Propose { .. } => Ok(vec![]),
             PlanCommand::Answer { version, answer, role } => self.answer(spec, version, answer, role),
-            PlanCommand::Amend { version, steps, answer, role } => {
-                self.amend(spec, version, (steps, answer, role))
+            PlanCommand::Amend { version, steps, expires_at, answer, role } => {
+                self.amend(spec, version, (steps, expires_at), (answer, role))
+            }
+            PlanCommand::Expire { now } => {
+                Ok(self.is_over(now).then(|| self.expired(spec)).into_iter().collect())
             }
             PlanCommand::Supersede => {
                 Ok(if self.status == PlanStatus::Proposed { vec![PlanEvent::Superseded {}] } else { vec![] })
@@ -151,7 +168,7 @@ impl Plan {
         }
     }
 
-    /// A repeat of the same person's answer gets its receipt.
+    /// A repeat of the same person's answer gets its receipt, whatever has become of the plan since.
     fn answer(
         &self,
         spec: &PlanSpec,
@@ -159,19 +176,28 @@ impl Plan {
         answer: PlanAnswer,
         role: Role,
     ) -> Result<Vec<PlanEvent>, PlanRefusal> {
-        may_answer(spec, &answer, role)?;
+        has_room(&answer)?;
         self.is_at(version)?;
-        if self.answer.as_ref().is_some_and(|made| made.by == answer.by && made.approve == answer.approve) {
+        let before = self.answer_of(answer.by);
+        if before.is_some_and(|made| made.approve == answer.approve) {
             return Ok(vec![]);
         }
         if self.status != PlanStatus::Proposed {
             return Err(PlanRefusal::Closed(self.status));
         }
+        if self.is_over(answer.at) {
+            return Ok(vec![self.expired(spec)]);
+        }
+        if before.is_some() {
+            return Err(PlanRefusal::Answered);
+        }
+        spec.terms.admit(spec.requested_by, (answer.by, role), answer.approve)?;
         let (version, call_id, PlanAnswer { approve, by, at, note }) = (self.version, spec.call_id, answer);
-        Ok(vec![if approve {
-            PlanEvent::Approved { version, call_id, by, at, note }
-        } else {
-            PlanEvent::Rejected { version, call_id, by, at, note }
+        let (given, needed) = (self.given() + 1, spec.terms.needed);
+        Ok(vec![match approve {
+            false => PlanEvent::Rejected { version, call_id, by, at, note },
+            true if given < needed => PlanEvent::Voted { version, by, at, note, given, needed },
+            true => PlanEvent::Approved { version, call_id, by, at, note },
         }])
     }
 
@@ -179,12 +205,18 @@ impl Plan {
         &self,
         spec: &PlanSpec,
         version: Option<u32>,
-        (steps, answer, role): (Vec<PlanStep>, PlanAnswer, Role),
+        (steps, expires_at): (Vec<PlanStep>, DateTime<Utc>),
+        (answer, role): (PlanAnswer, Role),
     ) -> Result<Vec<PlanEvent>, PlanRefusal> {
-        may_answer(spec, &PlanAnswer { approve: false, ..answer.clone() }, role)?;
+        has_room(&answer)?;
+        spec.terms.admit(spec.requested_by, (answer.by, role), false)?;
         self.is_at(version)?;
-        if matches!(self.status, PlanStatus::Rejected | PlanStatus::Superseded) {
-            return Err(PlanRefusal::Closed(self.status));
+        match self.status {
+            PlanStatus::Rejected | PlanStatus::Expired | PlanStatus::Superseded => {
+                return Err(PlanRefusal::Closed(self.status));
+            }
+            PlanStatus::Proposed if self.is_over(answer.at) => return Ok(vec![self.expired(spec)]),
+            PlanStatus::Proposed | PlanStatus::Approved => {}
         }
         let flaws = flaws(&steps);
         if !flaws.is_empty() {
@@ -198,7 +230,17 @@ impl Plan {
             .filter_map(|step| Some((step.id.clone(), *self.uses.get(&step.id)?)))
             .collect();
         let PlanAnswer { by, at, note, .. } = answer;
-        Ok(vec![PlanEvent::Amended { version: self.version + 1, steps, kept, by, at, note }])
+        let (version, expires_at) = (self.version + 1, Some(expires_at));
+        Ok(vec![PlanEvent::Amended { version, steps, kept, expires_at, by, at, note }])
+    }
+
+    /// Whether it still wants an answer and its time is up.
+    fn is_over(&self, now: DateTime<Utc>) -> bool {
+        self.status == PlanStatus::Proposed && self.expires_at.is_some_and(|at| now >= at)
+    }
+
+    fn expired(&self, spec: &PlanSpec) -> PlanEvent {
+        PlanEvent::Expired { version: self.version, call_id: spec.call_id }
     }
 
     fn is_at(&self, version: Option<u32>) -> Result<(), PlanRefusal> {
@@ -211,15 +253,7 @@ impl Plan {
     }
 }
 
-fn may_answer(spec: &PlanSpec, answer: &PlanAnswer, role: Role) -> Result<(), PlanRefusal> {
-    if answer.note.as_ref().is_some_and(|note| note.chars().count() > 4000) {
-        return Err(PlanRefusal::Note);
-    }
-    if !spec.terms.roles.is_empty() && !spec.terms.roles.contains(&role) {
-        return Err(PlanRefusal::Role(role));
-    }
-    if spec.terms.exclude_requester && answer.approve && answer.by == spec.requested_by {
-        return Err(PlanRefusal::Requester);
-    }
-    Ok(())
+fn has_room(answer: &PlanAnswer) -> Result<(), PlanRefusal> {
+    let long = answer.note.as_ref().is_some_and(|note| note.chars().count() > 4000);
+    if long { Err(PlanRefusal::Note) } else { Ok(()) }
 }

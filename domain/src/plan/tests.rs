@@ -2,6 +2,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
+use crate::policy::TermsRefusal;
 use crate::role::Role;
 
 fn step(id: &str, code: &str, depends_on: &[&str]) -> PlanStep {
@@ -15,7 +16,13 @@ fn step(id: &str, code: &str, depends_on: &[&str]) -> PlanStep {
     }
 }
 
+const DEADLINE: DateTime<Utc> = DateTime::<Utc>::MAX_UTC;
+
 fn proposed() -> Plan {
+    proposed_on(ApprovalTerms::default())
+}
+
+fn proposed_on(terms: ApprovalTerms) -> Plan {
     let spec = PlanSpec {
         plan_id: PlanId::default(),
         call_id: call(1),
@@ -24,10 +31,13 @@ fn proposed() -> Plan {
         title: "Two numbers".to_owned(),
         rationale: None,
         requested_by: UserId::default(),
-        terms: ApprovalTerms::default(),
+        terms,
     };
     let steps = vec![step("a", "1", &[]), step("b", "2", &["a"])];
-    when(Plan::default(), PlanCommand::Propose { spec, steps, at: DateTime::UNIX_EPOCH })
+    when(
+        Plan::default(),
+        PlanCommand::Propose { spec, steps, at: DateTime::UNIX_EPOCH, expires_at: DEADLINE },
+    )
 }
 
 fn call(n: u128) -> CallId {
@@ -40,6 +50,11 @@ fn said(approve: bool) -> PlanAnswer {
 
 fn answer(approve: bool, version: u32) -> PlanCommand {
     PlanCommand::Answer { version: Some(version), answer: said(approve), role: Role::Member }
+}
+
+fn amend(version: u32, steps: Vec<PlanStep>) -> PlanCommand {
+    let (version, answer, role) = (Some(version), said(false), Role::Member);
+    PlanCommand::Amend { version, steps, expires_at: DEADLINE, answer, role }
 }
 
 fn start(n: u128, code: &str) -> PlanCommand {
@@ -68,7 +83,7 @@ fn a_plan_grants_exactly_its_calls_each_once_and_only_when_approved() {
 fn an_amended_plan_wants_an_answer_again_and_grants_nothing_meanwhile() {
     let running = when(when(proposed(), answer(true, 1)), start(7, "1"));
     let steps = vec![step("a", "1", &[]), step("b", "changed", &["a"])];
-    let amend = PlanCommand::Amend { version: Some(1), steps, answer: said(false), role: Role::Member };
+    let amend = amend(1, steps);
     let amended = when(running, amend);
     assert_eq!((amended.version, amended.status), (2, PlanStatus::Proposed));
     assert_eq!(amended.decide(start(8, "changed")), Ok(vec![]));
@@ -86,6 +101,49 @@ fn one_answer_decides_and_a_repeat_is_a_receipt() {
     assert_eq!(rejected.decide(answer(true, 1)), Err(PlanRefusal::Closed(PlanStatus::Rejected)));
     let gone = when(proposed(), PlanCommand::Supersede);
     assert_eq!(gone.decide(answer(true, 1)), Err(PlanRefusal::Closed(PlanStatus::Superseded)));
+}
+
+#[test]
+fn several_people_approve_one_version_and_an_amended_one_anew() {
+    let terms = ApprovalTerms { needed: 2, exclude_requester: true, ..ApprovalTerms::default() };
+    let by = |n: u128, approve| {
+        let answer = PlanAnswer { by: UserId(Uuid::from_u128(n)), ..said(approve) };
+        PlanCommand::Answer { version: None, answer, role: Role::Member }
+    };
+    let voted = when(proposed_on(terms.clone()), by(1, true));
+    assert_eq!((voted.status, voted.given()), (PlanStatus::Proposed, 1));
+    assert_eq!(voted.decide(start(7, "1")), Ok(vec![]), "one is not enough");
+    assert_eq!(voted.decide(by(1, true)), Ok(vec![]), "a repeat counts once");
+    assert_eq!(voted.decide(by(1, false)), Err(PlanRefusal::Answered));
+    let requester = PlanAnswer { by: UserId::default(), ..said(true) };
+    let own = PlanCommand::Answer { version: None, answer: requester, role: Role::Member };
+    assert_eq!(voted.decide(own), Err(PlanRefusal::Terms(TermsRefusal::Requester)));
+    assert_eq!(when(voted.clone(), by(2, true)).status, PlanStatus::Approved);
+    assert_eq!(when(voted.clone(), by(2, false)).status, PlanStatus::Rejected, "one rejection decides");
+    let amended = when(voted, amend(1, vec![step("a", "1", &[])]));
+    assert_eq!((amended.given(), amended.version), (0, 2), "what was approved was another version");
+}
+
+#[test]
+fn the_stored_deadline_decides_when_an_answer_comes() {
+    let late = PlanAnswer { at: DEADLINE, ..said(true) };
+    let answer = PlanCommand::Answer { version: None, answer: late, role: Role::Member };
+    let expired = when(proposed(), answer.clone());
+    assert_eq!(expired.status, PlanStatus::Expired);
+    assert_eq!(expired.decide(answer), Err(PlanRefusal::Closed(PlanStatus::Expired)));
+    assert_eq!(
+        expired.decide(amend(1, vec![step("a", "1", &[])])),
+        Err(PlanRefusal::Closed(PlanStatus::Expired))
+    );
+    let early = PlanCommand::Expire { now: DateTime::UNIX_EPOCH };
+    assert_eq!(proposed().decide(early), Ok(vec![]));
+    assert_eq!(when(proposed(), PlanCommand::Expire { now: DEADLINE }).status, PlanStatus::Expired);
+    let approved = when(when(proposed(), answer_now()), PlanCommand::Expire { now: DEADLINE });
+    assert_eq!(approved.status, PlanStatus::Approved, "what was answered does not expire");
+}
+
+fn answer_now() -> PlanCommand {
+    answer(true, 1)
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod steps;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ApprovalTerms, Question};
+use super::{ApprovalTerms, PolicyDocument, Question};
 
 /// The answer. `rule` names what decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +75,7 @@ type Step = (&'static str, fn(&Question<'_>) -> Option<Verdict>);
 /// The steps, in their order.
 const STEPS: &[Step] = &[
     ("role", steps::role),
+    ("key", steps::key),
     ("surface", steps::surface),
     ("person", steps::person),
     ("kill_switch", steps::kill_switch),
@@ -95,6 +96,11 @@ pub fn judge(question: &Question<'_>) -> Verdict {
     STEPS.iter().find_map(|(_, step)| step(question)).unwrap_or_else(|| Verdict::allow("default"))
 }
 
+/// The refusal of a question over the tier's limit, when so many approvals are open already. Plans are no approvals.
+pub fn one_too_many(policy: &PolicyDocument, open: u32) -> Option<Verdict> {
+    limits::approvals(policy, open)
+}
+
 /// What would happen to a call, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -111,6 +117,19 @@ pub struct Explanation {
     pub approval: Option<ApprovalTerms>,
     /// The steps that had nothing to say before that, in their order.
     pub passed: Vec<&'static str>,
+}
+
+impl Explanation {
+    /// It comes to this in the end.
+    pub fn becomes(&mut self, verdict: &Verdict) {
+        self.decision = verdict.word();
+        verdict.rule().clone_into(&mut self.rule);
+        self.reason = verdict.reason().map(str::to_owned);
+        self.approval = match verdict {
+            Verdict::Ask { terms, .. } => Some(terms.clone()),
+            Verdict::Allow { .. } | Verdict::Deny { .. } => None,
+        };
+    }
 }
 
 /// Judges a call and says how the decision came about.

@@ -1,32 +1,30 @@
 //! Patterns over names and texts: `*` stands for any characters, also none, `?` for exactly one.
 
-/// Whether the whole of `text` fits the pattern. Takes time in proportion to both lengths.
-pub(super) fn fits(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    let (mut at, mut from) = (0, 0);
-    // Where the last `*` stands, and how far the text went when it took over.
-    let mut star: Option<(usize, usize)> = None;
-    while from < text.len() {
-        match pattern.get(at) {
-            Some('*') => {
-                star = Some((at, from));
-                at += 1;
+/// Whether the whole of `text` fits the pattern. Takes time in proportion to both lengths, and no memory.
+pub(crate) fn fits(pattern: &str, text: &str) -> bool {
+    let (mut pattern, mut text) = (pattern.chars(), text.chars());
+    // What follows the last `*`, and the text from which on that one takes in characters.
+    let mut star = None;
+    loop {
+        let (mut pattern_on, mut text_on) = (pattern.clone(), text.clone());
+        match (pattern_on.next(), text_on.next()) {
+            (None, None) => return true,
+            (Some('*'), _) => {
+                star = Some((pattern_on.clone(), text.clone()));
+                pattern = pattern_on;
             }
-            Some(c) if *c == '?' || *c == text[from] => {
-                at += 1;
-                from += 1;
+            (Some(wanted), Some(found)) if wanted == '?' || wanted == found => {
+                (pattern, text) = (pattern_on, text_on);
             }
-            Some(_) | None => match star {
+            (Some(_), None) => return false,
+            (Some(_) | None, Some(_)) => {
+                let Some((after, taken)) = &mut star else { return false };
                 // The last `*` takes in one character more.
-                Some((place, taken)) => {
-                    star = Some((place, taken + 1));
-                    (at, from) = (place + 1, taken + 1);
-                }
-                None => return false,
-            },
+                taken.next();
+                (pattern, text) = (after.clone(), taken.clone());
+            }
         }
     }
-    pattern[at..].iter().all(|c| *c == '*')
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{Authority, Policy};
 use crate::capability::{Capability, Effect, Risk, Surface};
 use crate::ids::ToolVersionId;
+use crate::key_limits::KeyLimits;
 use crate::role::Right;
 
 /// The one tool that makes plans.
@@ -62,6 +63,8 @@ pub enum PlanStanding {
 pub struct Question<'a> {
     /// By whose authority the call is made.
     pub authority: Authority,
+    /// The limits of the key with which it was asked for, or its turn started.
+    pub limits: &'a KeyLimits,
     /// Where it comes from.
     pub surface: Surface,
     /// What is called.

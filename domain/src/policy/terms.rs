@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::ids::UserId;
 use crate::role::{Right, Role};
 
 /// The most people that an approval can want.
@@ -28,7 +29,45 @@ impl Default for ApprovalTerms {
     }
 }
 
+/// Why these terms do not let somebody answer.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TermsRefusal {
+    /// Not with this role.
+    #[error("the role `{}` may not answer this: it wants {}", .role.name(), names(.wanted))]
+    Role {
+        /// The answerer's.
+        role: Role,
+        /// Those that may.
+        wanted: Vec<Role>,
+    },
+    /// The person for whom the call is made, or the turn runs, may not approve it.
+    #[error(
+        "this wants somebody else: its terms leave out the person for whom it is done (`excludeRequester`), who may deny it but not approve it"
+    )]
+    Requester,
+}
+
+fn names(roles: &[Role]) -> String {
+    roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(" or ")
+}
+
 impl ApprovalTerms {
+    /// Whether this person may answer so. Whoever asked may always take it back by a denial.
+    pub(crate) fn admit(
+        &self,
+        requested_by: UserId,
+        (by, role): (UserId, Role),
+        approves: bool,
+    ) -> Result<(), TermsRefusal> {
+        if self.exclude_requester && approves && by == requested_by {
+            return Err(TermsRefusal::Requester);
+        }
+        if !self.roles.is_empty() && !self.roles.contains(&role) {
+            return Err(TermsRefusal::Role { role, wanted: self.roles.clone() });
+        }
+        Ok(())
+    }
+
     /// Whether one answer of anybody who may answer is enough.
     pub fn is_plain(&self) -> bool {
         *self == Self::default()

@@ -25,6 +25,8 @@ pub struct SandboxCeiling {
 pub struct Tier {
     /// Calls of a higher risk are denied.
     pub risk_ceiling: Risk,
+    /// Approvals that may be open in a workspace at a time.
+    pub approvals_open: u32,
     /// The sandbox's limits; without them there is no sandbox.
     pub sandbox: Option<SandboxCeiling>,
 }

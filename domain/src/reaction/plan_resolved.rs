@@ -17,8 +17,14 @@ pub(super) fn react(fact: &Fact, event: &PlanEvent) -> Vec<Reaction> {
             approval: ApprovalId::of_call(*call_id),
             refused: Refused::Person { user_id: *by, note: note.clone() },
         },
+        PlanEvent::Expired { call_id, .. } => Reaction::RefuseCall {
+            call: *call_id,
+            approval: ApprovalId::of_call(*call_id),
+            refused: Refused::Expiry,
+        },
         PlanEvent::Proposed { .. }
         | PlanEvent::Amended { .. }
+        | PlanEvent::Voted { .. }
         | PlanEvent::Superseded {}
         | PlanEvent::StepStarted { .. }
         | PlanEvent::StepEnded { .. } => return vec![],

@@ -186,7 +186,7 @@ pub enum ToolCallRefusal {
     #[error("this call may not start: it is not cleared")]
     NotCleared,
     /// Only what is in doubt can be settled.
-    #[error("this call is not in doubt, so there is nothing to settle: {0}")]
+    #[error("this call is not in doubt but {0}: there is nothing to settle")]
     NotInDoubt(&'static str),
     /// A note has at most 4,000 characters.
     #[error("a note has at most 4000 characters")]

@@ -25,6 +25,7 @@ fn spec() -> CallSpec {
         place: None,
         requested_by: UserId(Uuid::from_u128(4)),
         role: Role::Member,
+        limits: KeyLimits::default(),
         plan: None,
     }
 }

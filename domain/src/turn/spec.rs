@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::body::Digest;
 use crate::ids::{AgentId, AgentVersionId, CallId, ConversationId, MessageId, TurnId, UserId};
+use crate::key_limits::KeyLimits;
 use crate::policy::Mode;
 use crate::role::Role;
 
@@ -80,6 +81,9 @@ pub struct TurnSpec {
     pub requested_by: UserId,
     /// That person's role.
     pub role: Role,
+    /// The limits of the key with which it was started.
+    #[serde(default, skip_serializing_if = "KeyLimits::is_unlimited")]
+    pub limits: KeyLimits,
     /// Digest of the request, to tell a repeat from another request under the same key.
     pub request_digest: Digest,
 }

@@ -3,6 +3,7 @@ use uuid::Uuid;
 use super::*;
 use crate::body::Digest;
 use crate::ids::{AgentId, AgentVersionId, ConversationId, TurnId};
+use crate::key_limits::KeyLimits;
 use crate::role::Role;
 use crate::tool_call::{CallStatus, Standing, ToolCall};
 
@@ -27,6 +28,7 @@ fn spec(budget: Budget) -> TurnSpec {
         mode: Mode::Act,
         requested_by: UserId::default(),
         role: Role::Member,
+        limits: KeyLimits::default(),
         request_digest: Digest::of(b"request"),
     }
 }

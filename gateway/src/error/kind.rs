@@ -33,7 +33,7 @@ macro_rules! kinds {
 kinds! {
     INVALID_JSON "invalid_json" 400 "The body is not JSON";
     UNAUTHORIZED "unauthorized" 401 "A valid key is needed";
-    FORBIDDEN "forbidden" 403 "The key's role lacks the right";
+    FORBIDDEN "forbidden" 403 "The key may not do this";
     DENIED_BY_POLICY "denied_by_policy" 403 "The workspace's policy denies it";
     HOST_NOT_ALLOWED "host_not_allowed" 403 "This host name is not served";
     ORIGIN_NOT_ALLOWED "origin_not_allowed" 403 "This origin may not call";

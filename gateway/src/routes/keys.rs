@@ -6,7 +6,7 @@ use axum::response::IntoResponse;
 use axum::routing::{delete, get, post};
 use http::{HeaderValue, StatusCode, header};
 use oxagen_commands::NewKey;
-use oxagen_domain::{ApiKeyId, Right, Role, UserId};
+use oxagen_domain::{ApiKeyId, KeyLimits, Right, Role, UserId};
 use oxagen_projections::{KeyRow, Paged};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -44,6 +44,9 @@ struct KeyToMake {
     name: String,
     /// What it may do.
     role: Role,
+    /// What of that it is limited to; nothing unless told.
+    #[serde(default)]
+    limits: KeyLimits,
     /// Whom it stands for; none for somebody new.
     #[serde(default)]
     user_id: Option<UserId>,
@@ -63,8 +66,8 @@ async fn create(
     IdempotencyKey(idempotency_key): IdempotencyKey,
     Body(key): Body<KeyToMake>,
 ) -> Result<impl IntoResponse, Problem> {
-    let KeyToMake { name, role, user_id } = key;
-    let key = NewKey { name, role, user_id, idempotency_key };
+    let KeyToMake { name, role, limits, user_id } = key;
+    let key = NewKey { name, role, limits, user_id, idempotency_key };
     let issued = app.commands().await?.create_key(&caller, key).await?;
     let no_store = [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
     Ok((StatusCode::CREATED, no_store, Json(issued)))

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::shapes;
 use crate::caller::Who;
 use crate::door::{Door, Guard, Method};
-use crate::openapi::right_name;
 
 pub(super) fn doors() -> Vec<Door> {
     vec![
@@ -19,12 +18,15 @@ pub(super) fn doors() -> Vec<Door> {
 }
 
 async fn me(Who(caller): Who) -> Json<Value> {
-    let all = [Right::Read, Right::Act, Right::Decide, Right::Administer];
-    let rights: Vec<_> = all.into_iter().filter(|right| caller.role.may(*right)).map(right_name).collect();
+    let has = |right: &Right| caller.role.may(*right) && caller.limits.may(*right);
+    let rights: Vec<_> = Right::ALL.into_iter().filter(has).map(Right::name).collect();
     let mut me = json!({
         "tenantId": caller.scope.tenant, "workspaceId": caller.scope.workspace, "userId": caller.user,
         "role": caller.role, "rights": rights,
     });
+    if !caller.limits.is_unlimited() {
+        me["limits"] = json!(caller.limits);
+    }
     if let Some(key) = caller.key {
         me["keyId"] = json!(key);
     }

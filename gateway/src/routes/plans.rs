@@ -1,4 +1,4 @@
-//! Plans: read one, answer one.
+//! Plans: list them, read one, answer one.
 
 use axum::Json;
 use axum::extract::State;
@@ -6,6 +6,7 @@ use axum::routing::{get, post};
 use oxagen_commands::{PlanDecision, PlanReceipt, ResolvePlan};
 use oxagen_domain::plan::{Plan, PlanStep};
 use oxagen_domain::{PlanId, Right};
+use oxagen_projections::{Page, Paged, PlanRow};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -14,11 +15,16 @@ use super::shapes;
 use crate::caller::Who;
 use crate::door::{Door, Guard, Method};
 use crate::error::Problem;
-use crate::extract::{Body, Id};
+use crate::extract::{Asked, Body, Id};
 use crate::state::App;
 
 pub(super) fn doors() -> Vec<Door> {
     vec![
+        Door::new(Method::Get, "/v1/plans", "plan.list", Guard::Needs(Right::Read), get(list))
+            .about("plan", "Lists the plans of the workspace, newest first.")
+            .query::<Wanted>("status", "`proposed` for those that want an answer; nothing for all.")
+            .paged()
+            .gives::<shapes::PlanPage>(200, "A page."),
         Door::new(Method::Get, "/v1/plans/{id}", "agent.plan.read", Guard::Needs(Right::Read), get(read))
             .about("plan", "")
             .gives::<shapes::Plan>(200, "The plan as it stands."),
@@ -33,6 +39,21 @@ pub(super) fn doors() -> Vec<Door> {
         .takes::<PlanToResolve>()
         .gives::<shapes::PlanReceipt>(200, "The answer counts; a repeat of it gets the same receipt."),
     ]
+}
+
+/// Which plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Wanted {
+    /// Those that want an answer.
+    Proposed,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Listed {
+    status: Option<Wanted>,
+    limit: Option<u32>,
+    cursor: Option<String>,
 }
 
 /// What a person says to a plan.
@@ -66,6 +87,15 @@ struct PlanToResolve {
     amended_steps: Option<Vec<PlanStep>>,
 }
 
+async fn list(
+    State(app): State<App>,
+    Who(caller): Who,
+    Asked(Listed { status, limit, cursor }): Asked<Listed>,
+) -> Result<Json<Paged<PlanRow>>, Problem> {
+    let page = Page { limit: limit.unwrap_or(Page::default().limit), cursor };
+    Ok(Json(app.views().await?.plans(caller.scope, status == Some(Wanted::Proposed), page).await?))
+}
+
 /// From the plan itself and not from its view, so that it is there as soon as it was proposed.
 async fn read(State(app): State<App>, Who(caller): Who, Id(id): Id<PlanId>) -> Result<Json<Value>, Problem> {
     let loaded = app.history().await?.load::<Plan>(&id.to_string()).await?;
@@ -79,8 +109,12 @@ fn show(plan: &Plan) -> Option<Value> {
     let mut shown = json!({
         "planId": spec.plan_id, "conversationId": spec.conversation_id, "turnId": spec.turn_id,
         "callId": spec.call_id, "title": spec.title, "version": plan.version, "status": plan.status, "steps": steps,
-        "requestedBy": spec.requested_by, "proposedAt": plan.proposed_at,
+        "requestedBy": spec.requested_by, "proposedAt": plan.proposed_at, "needed": spec.terms.needed,
+        "given": plan.given(),
     });
+    if let Some(expires_at) = plan.expires_at {
+        shown["expiresAt"] = json!(expires_at);
+    }
     if let Some(rationale) = &spec.rationale {
         shown["rationale"] = json!(rationale);
     }

@@ -8,7 +8,7 @@ use oxagen_domain::plan::{PlanStatus, StepStatus};
 use oxagen_domain::policy::{ApprovalTerms, PolicyDocument, StandingApproval};
 use oxagen_domain::tool_call::SettledAs;
 use oxagen_domain::turn::Usage;
-use oxagen_domain::{Decision, Fact, Role};
+use oxagen_domain::{Decision, Fact, KeyLimits, Role};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -112,15 +112,19 @@ shapes! {
     Plan {
         "planId": Uuid, "conversationId": Uuid, "turnId": Uuid, "callId": Uuid, "title": String, "rationale?": String,
         "version": u32, "status": PlanStatus, "steps": Vec<PlanStepItem>, "requestedBy": Uuid, "proposedAt": Time,
-        "resolvedBy?": Uuid, "resolvedAt?": Time, "note?": String,
+        "resolvedBy?": Uuid, "resolvedAt?": Time, "note?": String, "expiresAt?": Time, "needed": u32, "given": u32,
     }
+    /// A page of plans.
+    PlanPage { "items": Vec<Plan>, "nextCursor?": String }
     /// A step of a plan and how it stands.
     PlanStepItem {
         "id": String, "summary": String, "intent?": String, "capability?": String, "input?": Value,
         "dependsOn?": Vec<String>, "status": StepStatus, "callId?": Uuid,
     }
     /// How a plan stands after an answer.
-    PlanReceipt { "planId": Uuid, "version": u32, "status": PlanStatus, "resolvedBy": Uuid }
+    PlanReceipt {
+        "planId": Uuid, "version": u32, "status": PlanStatus, "resolvedBy": Uuid, "given": u32, "needed": u32,
+    }
     /// A call that goes on.
     CallReceipt { "callId": Uuid, "status": String, "approvalId?": Uuid }
     /// An approval as it stands.
@@ -173,16 +177,20 @@ shapes! {
     AgentReceipt { "agentId": Uuid, "agentVersionId": Uuid, "number": u32 }
     /// An API key without its text.
     Key {
-        "keyId": Uuid, "name": String, "userId": Uuid, "role": Role, "createdAt": Time, "revokedAt?": Time,
+        "keyId": Uuid, "name": String, "userId": Uuid, "role": Role, "limits?": KeyLimits, "createdAt": Time,
+        "revokedAt?": Time,
     }
     /// A page of keys.
     KeyPage { "items": Vec<Key>, "nextCursor?": String }
     /// A key with its text, which is shown this once.
-    IssuedKey { "keyId": Uuid, "secret": String, "name": String, "role": Role, "userId": Uuid }
+    IssuedKey {
+        "keyId": Uuid, "secret": String, "name": String, "role": Role, "limits?": KeyLimits, "userId": Uuid,
+    }
     /// A body that is kept.
     ObjectReceipt { "digest": String, "bytes": u64 }
     /// Whom a key stands for.
     Me {
-        "tenantId": Uuid, "workspaceId": Uuid, "userId": Uuid, "role": Role, "keyId?": Uuid, "rights": Vec<String>,
+        "tenantId": Uuid, "workspaceId": Uuid, "userId": Uuid, "role": Role, "limits?": KeyLimits, "keyId?": Uuid,
+        "rights": Vec<String>,
     }
 }

@@ -44,7 +44,7 @@ struct NewTurn {
     /// The conversation; none starts a new one.
     #[serde(default)]
     conversation_id: Option<ConversationId>,
-    /// The message that it follows; none for the newest one. Another one makes a branch.
+    /// The message that it follows; none for the newest one. Another one makes a branch, and the nil UUID another beginning.
     #[serde(default)]
     parent_message_id: Option<MessageId>,
     /// The message: at most 256 KiB.

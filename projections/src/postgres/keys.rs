@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use oxagen_domain::ApiKeyEvent;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::source::Source;
@@ -11,7 +12,7 @@ use crate::word::word;
 table! {
     /// An API key.
     ApiKey in "agent.api_keys" {
-        name: String, user_id: Uuid, role: String, created_at: DateTime<Utc>, revoked_at: DateTime<Utc>,
+        name: String, user_id: Uuid, role: String, limits: Value, created_at: DateTime<Utc>, revoked_at: DateTime<Utc>,
     }
 }
 
@@ -23,6 +24,7 @@ pub(super) fn take(rows: &mut Rows<ApiKey>, source: Source<'_>, event: &ApiKeyEv
             row.name = Some(record.name.clone());
             row.user_id = Some(record.user_id.0);
             row.role = word(&record.role);
+            row.limits = (!record.limits.is_unlimited()).then(|| json!(record.limits));
             row.created_at = source.at();
         }
         ApiKeyEvent::Revoked {} => row.revoked_at = source.at(),

@@ -15,7 +15,8 @@ table! {
     /// A plan.
     Plan in "agent.plans" {
         conversation_id: Uuid, turn_id: Uuid, call_id: Uuid, title: String, rationale: String, version: i32,
-        status: String, requested_by: Uuid, proposed_at: DateTime<Utc>, resolved_at: DateTime<Utc> => status,
+        status: String, requested_by: Uuid, proposed_at: DateTime<Utc>, expires_at: DateTime<Utc>, needed: i32,
+        given: i32, resolved_at: DateTime<Utc> => status,
         resolved_by_user_id: Uuid => status, note: String => status,
     }
 }
@@ -39,7 +40,7 @@ impl Plans {
     /// Takes in what happened to a plan.
     pub(super) fn take(&mut self, source: Source<'_>, event: &PlanEvent) {
         match event {
-            PlanEvent::Proposed { spec, steps, at } => {
+            PlanEvent::Proposed { spec, steps, at, expires_at } => {
                 let row = self.plans.at(source.fact, source.id);
                 row.conversation_id = Some(spec.conversation_id.0);
                 row.turn_id = Some(spec.turn_id.0);
@@ -49,12 +50,17 @@ impl Plans {
                 row.version = Some(1);
                 row.requested_by = Some(spec.requested_by.0);
                 row.proposed_at = Some(*at);
+                row.expires_at = *expires_at;
+                row.needed = Some(spec.terms.needed.cast_signed());
+                row.given = Some(0);
                 row.stands("proposed");
                 self.add(source, 1, steps);
             }
-            PlanEvent::Amended { version, steps, kept, .. } => {
+            PlanEvent::Amended { version, steps, kept, expires_at, .. } => {
                 let row = self.plans.at(source.fact, source.id);
                 row.version = Some(version.cast_signed());
+                row.expires_at = *expires_at;
+                row.given = Some(0);
                 row.stands("proposed");
                 self.add(source, *version, steps);
                 for (step, used) in kept {
@@ -63,11 +69,11 @@ impl Plans {
             }
             PlanEvent::Approved { by, at, note, .. } => self.resolved(source, "approved", (*by, *at), note),
             PlanEvent::Rejected { by, at, note, .. } => self.resolved(source, "rejected", (*by, *at), note),
-            PlanEvent::Superseded {} => {
-                let row = self.plans.at(source.fact, source.id);
-                row.stands("superseded");
-                row.resolved_at = source.at();
+            PlanEvent::Voted { given, .. } => {
+                self.plans.at(source.fact, source.id).given = Some(given.cast_signed());
             }
+            PlanEvent::Expired { .. } => self.closed(source, "expired"),
+            PlanEvent::Superseded {} => self.closed(source, "superseded"),
             PlanEvent::StepStarted { version, step_id, call_id } => {
                 self.step(source, (*version, step_id), *call_id, StepStatus::Running);
             }
@@ -98,6 +104,13 @@ impl Plans {
         row.plan_id = Some(source.id);
         row.call_id = Some(call.0);
         row.status = word(&status);
+    }
+
+    /// By nobody.
+    fn closed(&mut self, source: Source<'_>, status: &str) {
+        let row = self.plans.at(source.fact, source.id);
+        row.stands(status);
+        row.resolved_at = source.at();
     }
 
     fn resolved(

@@ -107,6 +107,7 @@ impl Views {
             }
             Event::Plan(event) => {
                 self.plans.take(source, event);
+                timers::take_plan(&mut self.timers, source, event);
                 self.messages.plan(source, event);
             }
         }

@@ -1,7 +1,7 @@
 //! Agents and API keys. Fed by `agent.agents`, `agent_versions` and `api_keys`; read by the gateway.
 
 use chrono::{DateTime, Utc};
-use oxagen_domain::{AgentId, AgentVersionId, ApiKeyId, Role, Scope, UserId};
+use oxagen_domain::{AgentId, AgentVersionId, ApiKeyId, KeyLimits, Role, Scope, UserId};
 use serde::{Deserialize, Serialize};
 
 use super::{Queries, all, bounded, rows};
@@ -40,6 +40,9 @@ pub struct KeyRow {
     pub user_id: UserId,
     /// What it may do.
     pub role: Role,
+    /// What of that it is limited to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<KeyLimits>,
     /// When it was made.
     pub created_at: DateTime<Utc>,
     /// When it was revoked; none while it opens something.
@@ -56,7 +59,7 @@ select to_jsonb(r) from (
   order by a.created_at desc, a.id desc limit 1000) r";
 const KEYS: &str = "
 select to_jsonb(r) from (
-  select id as key_id, name, user_id, role, created_at, revoked_at from agent.api_keys
+  select id as key_id, name, user_id, role, limits, created_at, revoked_at from agent.api_keys
   where created_at is not null and ($1::timestamptz is null or (created_at, id) < ($1, $2))
   order by created_at desc, id desc limit $3) r";
 

@@ -79,7 +79,20 @@ select to_jsonb(r) from (
     and ($2::timestamptz is null or (expires_at, id) > ($2, $3))
   order by expires_at, id limit $4) r";
 
+const OPEN: &str = "
+select count(*) from agent.approval_requests where resolved_at is null and requested_at is not null";
+
 impl Queries {
+    /// How many approvals of the workspace are open.
+    ///
+    /// # Errors
+    /// [`QueryError`].
+    pub async fn open_approvals(&self, scope: Scope) -> Result<u32, QueryError> {
+        let count = sqlx::query_scalar::<_, i64>(OPEN);
+        let open = bounded(async { Ok(count.fetch_one(&mut *self.inside(scope).await?).await?) }).await?;
+        Ok(u32::try_from(open).unwrap_or(u32::MAX))
+    }
+
     /// The workspace's approvals, soonest expiry first; only those that wait for an answer if `open_only`.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //! Fed by `execution.executions`, `execution.timers` and `projection.cursors`; read by runner, reactor and node.
 
 use chrono::{DateTime, Utc};
-use oxagen_domain::{ApprovalId, CallId, ConversationId, Scope, TurnId};
+use oxagen_domain::{ApprovalId, CallId, ConversationId, PlanId, Scope, TurnId};
 use serde::{Deserialize, Serialize};
 use sqlx::{Postgres, Transaction};
 
@@ -43,13 +43,23 @@ pub struct RunningCall {
     pub capability: String,
 }
 
-/// A timer that is due: an approval whose time is up.
+/// What closes by itself when its timer rings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "id")]
+pub enum Due {
+    /// An approval.
+    ApprovalExpiry(ApprovalId),
+    /// A plan.
+    PlanExpiry(PlanId),
+}
+
+/// A timer that is due.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct DueTimer {
     /// Its workspace.
     pub scope: Scope,
-    /// The approval that expires.
-    pub approval: ApprovalId,
+    /// What closes.
+    pub due: Due,
     /// When it was due.
     pub due_at: DateTime<Utc>,
 }
@@ -86,9 +96,10 @@ select to_jsonb(r) from (
   select id as call, capability from execution.tool_calls where status = 'started' and capability is not null) r";
 const DUE: &str = "
 select to_jsonb(r) from (
-  select jsonb_build_object('tenant', tenant_id, 'workspace', workspace_id) as scope, id as approval, due_at
+  select jsonb_build_object('tenant', tenant_id, 'workspace', workspace_id) as scope,
+    jsonb_build_object('kind', kind, 'id', id) as due, due_at
   from execution.timers
-  where closed_at is null and due_at <= $1 and kind = 'approval_expiry' order by due_at limit $2) r";
+  where closed_at is null and due_at <= $1 and kind in ('approval_expiry', 'plan_expiry') order by due_at limit $2) r";
 const WORKSPACES: &str = "
 select to_jsonb(r) from (
   select jsonb_build_object('tenant', tenant_id, 'workspace', workspace_id) as scope, name, created_at

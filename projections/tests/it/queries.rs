@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Duration, Utc};
 use oxagen_domain::turn::Usage;
-use oxagen_projections::{ExecutionKind, Page, QueryError};
+use oxagen_projections::{Due, ExecutionKind, Page, QueryError};
 use serde_json::json;
 
 use crate::story::Story;
@@ -113,7 +113,7 @@ async fn what_was_left_lying_and_what_is_due_is_found() {
     let before = approval.expires_at - Duration::seconds(1);
     assert_eq!(queries.due_timers(before, 10).await.unwrap(), []);
     let due = queries.due_timers(approval.expires_at, 10).await.unwrap();
-    assert_eq!((due[0].scope, due[0].approval), (story.scope, talk.approval));
+    assert_eq!((due[0].scope, due[0].due), (story.scope, Due::ApprovalExpiry(talk.approval)));
 
     let finished = story.turn();
     take(&world.postgres(), &world.commit(&mut story).await).await;

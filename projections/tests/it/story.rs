@@ -10,9 +10,9 @@ use oxagen_domain::turn::{Budget, Outcome, StepCall, StepResult, Turn, TurnComma
 use oxagen_domain::{
     Actor, Agent, AgentCommand, AgentId, AgentVersionId, ApiKey, ApiKeyCommand, ApiKeyId, Approval,
     ApprovalCommand, ApprovalId, ApprovalQuestion, Body, CallId, Conversation, ConversationCommand,
-    ConversationId, Decision, Digest, Entity, EventKind, ExecutionId, KeyRecord, Message, MessageId,
-    Metadata, OnBusy, PersonsAnswer, Role, RunnerId, Scope, StepId, TenantId, TurnId, UserId, Workspace,
-    WorkspaceCommand, WorkspaceId,
+    ConversationId, Decision, Digest, Entity, EventKind, ExecutionId, KeyLimits, KeyRecord, Message,
+    MessageId, Metadata, OnBusy, PersonsAnswer, Role, RunnerId, Scope, StepId, TenantId, TurnId, UserId,
+    Workspace, WorkspaceCommand, WorkspaceId,
 };
 use oxagen_journal::NewEvent;
 use serde::Serialize;
@@ -74,7 +74,14 @@ impl Story {
         story.tell(&mut Agent::default(), agent.0, None, publish);
         let key_id = ApiKeyId(Uuid::now_v7());
         let hash = "0".repeat(64);
-        let record = KeyRecord { key_id, name: "first".to_owned(), user_id: user, role: Role::Owner, hash };
+        let record = KeyRecord {
+            key_id,
+            name: "first".to_owned(),
+            user_id: user,
+            role: Role::Owner,
+            limits: KeyLimits::default(),
+            hash,
+        };
         story.tell(&mut ApiKey::default(), key_id.0, None, ApiKeyCommand::Create { scope, record });
         story
     }
@@ -168,6 +175,7 @@ impl Story {
             requested_by: self.user,
             mode: Mode::Act,
             role: Role::Owner,
+            limits: KeyLimits::default(),
             request_digest: Digest::of(b"request"),
         };
         let at = self.now();
@@ -246,6 +254,7 @@ impl Story {
             }),
             requested_by: self.user,
             role: Role::Owner,
+            limits: KeyLimits::default(),
             plan: None,
         }
     }

@@ -49,13 +49,18 @@ impl ModelClient {
         })?;
         // The client panics without a provider; a program that has chosen one keeps it.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = Client::builder()
+        let mut http = Client::builder()
             .connect_timeout(settings.connect_timeout)
             .read_timeout(settings.read_timeout)
             // A redirected POST would become a GET, and carry the conversation to a host nobody chose.
-            .redirect(Policy::none())
-            .build()
-            .map_err(|error| refuse(format!("the model client cannot be set up: {error}")))?;
+            .redirect(Policy::none());
+        // A proxy in the environment is for the world outside.
+        let host = url.host_str().unwrap_or_default();
+        if host == "localhost" || host == "[::1]" || host.starts_with("127.") {
+            http = http.no_proxy();
+        }
+        let http =
+            http.build().map_err(|error| refuse(format!("the model client cannot be set up: {error}")))?;
         Ok(Self { http, url, settings })
     }
 

@@ -16,7 +16,7 @@ Exit codes:
   2    wrong usage, or wrong configuration
   3    a server that is needed cannot be reached
   4    there is no such thing in this workspace
-  5    the key opens nothing, or its role lacks the right
+  5    the key opens nothing, or may not do this
   130  stopped with Ctrl-C";
 
 /// Why a command did not succeed.

@@ -2,6 +2,7 @@
 
 mod admin;
 mod board;
+mod listen;
 pub(crate) mod log;
 mod parts;
 mod role;

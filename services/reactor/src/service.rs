@@ -46,11 +46,12 @@ impl Reactor {
         info!("ready for facts");
         loop {
             while tasks.try_join_next().is_some() {}
+            let permit = Arc::clone(&permits).acquire_owned().await;
             let received = tokio::select! {
                 () = shutdown.cancelled() => break,
-                received = work.next() => received,
+                received = work.next(permits.available_permits() + 1) => received,
             };
-            let (options, permit) = (Arc::clone(&self.options), Arc::clone(&permits).acquire_owned().await);
+            let options = Arc::clone(&self.options);
             tasks.spawn(async move {
                 let _permit = permit;
                 match received {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::Utc;
+use oxagen_projections::Due;
 use tracing::warn;
 
 use crate::ReactorOptions;
@@ -26,8 +27,14 @@ pub(crate) async fn run(options: Arc<ReactorOptions>) {
             }
         };
         for timer in due {
-            if let Err(error) = options.commands.expire_approval(timer.scope, timer.approval).await {
-                warn!(approval = %timer.approval, %error, "could not close an approval that is due");
+            let rung = match timer.due {
+                Due::ApprovalExpiry(approval) => {
+                    options.commands.expire_approval(timer.scope, approval).await
+                }
+                Due::PlanExpiry(plan) => options.commands.expire_plan(timer.scope, plan).await,
+            };
+            if let Err(error) = rung {
+                warn!(due = ?timer.due, %error, "could not close what is due");
             }
         }
     }

@@ -35,8 +35,9 @@ pub(crate) async fn run(
             fail_point!("relay.numbered", |_| std::process::abort());
             board.numbered(numbered.last);
             head.send_replace(numbered.last);
-        } else {
-            // Rung or not, it is time to look.
+        }
+        if !sequencer.is_behind() {
+            // Who committed meanwhile has rung meanwhile. Rung or not, it is time to look then.
             let _ = timeout(LOOK, bell.rung()).await;
         }
     }

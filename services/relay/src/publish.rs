@@ -48,22 +48,30 @@ async fn publish(
         topology::remake(&options.bus, numbered, options.streams).await?;
         last = publisher.last_sequence().await?;
     }
+    let mut is_well = |last| {
+        board.published(last);
+        board.trouble("publish", None);
+        backoff.reset();
+    };
     loop {
+        // Whatever has a number now is read in one go; without any the journal is not asked.
+        if *head.borrow_and_update() <= last {
+            is_well(last);
+            if timeout(LOOK, head.wait_for(|head| *head > last)).await.is_err() {
+                let found = publisher.last_sequence().await?;
+                if found != last {
+                    return Err(RelayError::Cut { expected: last, found });
+                }
+            }
+            continue;
+        }
         let facts = options.journal.read(last, BATCH).await?;
         if let Some(fact) = facts.last() {
             fail_point!("relay.publish", |_| std::process::abort());
             publisher.publish(&facts).await?;
             fail_point!("relay.published", |_| std::process::abort());
             last = fact.seq;
-        }
-        board.published(last);
-        board.trouble("publish", None);
-        backoff.reset();
-        if facts.is_empty() && timeout(LOOK, head.wait_for(|head| *head > last)).await.is_err() {
-            let found = publisher.last_sequence().await?;
-            if found != last {
-                return Err(RelayError::Cut { expected: last, found });
-            }
+            is_well(last);
         }
     }
 }

@@ -100,10 +100,6 @@ impl Runner {
         info!(runner = %shared.options.id, "ready for turns");
         loop {
             while tasks.try_join_next().is_some() {}
-            if permits.available_permits() == 0 {
-                // Nothing is to wait here for a free hand while another runner has one.
-                work.rest();
-            }
             let permit = tokio::select! {
                 () = shutdown.cancelled() => break,
                 lost = ownership.lost() => {
@@ -120,7 +116,7 @@ impl Runner {
                     tasks.shutdown().await;
                     return;
                 }
-                received = work.next() => received,
+                received = work.next(permits.available_permits() + 1) => received,
             };
             let shared = Arc::clone(shared);
             tasks.spawn(async move {

@@ -3,6 +3,8 @@
 mod code_execute;
 mod plan_create;
 
+use std::sync::LazyLock;
+
 use oxagen_commands::StartedCall;
 use oxagen_domain::capability::ToolListOutput;
 use oxagen_domain::tool_call::CallError;
@@ -13,6 +15,9 @@ use crate::Shared;
 use crate::calls::error;
 use crate::live::Frames;
 
+/// The same for everybody and with a digest of each schema, so it is made once.
+static LIST: LazyLock<ToolListOutput> = LazyLock::new(ToolListOutput::of_catalog);
+
 impl Shared {
     /// The effect itself.
     pub(crate) async fn use_tool(
@@ -22,7 +27,7 @@ impl Shared {
         stop: &CancellationToken,
     ) -> Result<Value, CallError> {
         match call.spec.capability.as_str() {
-            "agent.tool.list" => json(&ToolListOutput::of_catalog()),
+            "agent.tool.list" => json(&*LIST),
             "agent.plan.create" => self.approved_plan(call).await,
             "agent.code.execute" => self.execute_code(call, frames, stop).await,
             other => Err(error("not_runnable", format!("this build cannot run {other}"))),

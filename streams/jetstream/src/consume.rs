@@ -75,12 +75,14 @@ pub async fn lag(bus: &Bus, durable: &Durable) -> Result<Lag, JetStreamError> {
 }
 
 impl Work {
-    /// Waits for the next message, through restarts of the server and deleted consumers. Safe to cancel.
+    /// Waits for the next message, through restarts of the server and deleted consumers. Safe to cancel. `hands` says
+    /// how many messages could be attended to by now, this one among them: no more are asked for, so none waits here for
+    /// a free hand while another process has one.
     ///
     /// # Errors
     /// [`Unreadable`]: a message came that carries no fact. It must be acknowledged all the same; the journal
     /// has the fact under its `seq`.
-    pub async fn next(&mut self) -> Result<Job, Unreadable> {
+    pub async fn next(&mut self, hands: usize) -> Result<Job, Unreadable> {
         loop {
             let pull = match self.pull.take() {
                 Some(pull) => self.pull.insert(pull),
@@ -93,6 +95,7 @@ impl Work {
                     }
                 },
             };
+            pull.want(hands.min(self.durable.batch));
             match pull.next().await {
                 Ok(message) => {
                     self.backoff.reset();
@@ -109,17 +112,20 @@ impl Work {
         }
     }
 
-    /// Stops taking until [`Self::next`] is called again. For a process that is busy for long: a message that was
-    /// taken for it in advance would wait for its `ack_wait` before somebody else gets it.
-    pub fn rest(&mut self) {
-        self.pull = None;
-    }
-
     async fn open(&self) -> Result<Pull, JetStreamError> {
         let connections = self.bus.connections();
         let consumer = find_or_make(&self.bus, self.durable, self.floor.load(Ordering::Relaxed)).await?;
         self.floor.fetch_max(consumer.cached_info().ack_floor.stream_sequence, Ordering::Relaxed);
-        Pull::open(&consumer, self.durable.batch, connections).await
+        Pull::open(&self.bus, &consumer, 1, connections).await
+    }
+}
+
+impl Drop for Work {
+    /// What has come and was not taken goes to somebody else at once.
+    fn drop(&mut self) {
+        if let Some(pull) = self.pull.take() {
+            pull.give_back();
+        }
     }
 }
 

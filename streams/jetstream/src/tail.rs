@@ -14,7 +14,7 @@ use crate::error::JetStreamError;
 use crate::pull::Pull;
 use crate::topology::{Stream, make_reader, stream_info};
 
-/// Messages in one batch, and asked for at a time.
+/// Messages in one batch, and asked for at a time while as many are still on their way.
 pub(crate) const BATCH: usize = 500;
 /// A consumer that nobody reads is dropped by the server after this time.
 const FORGOTTEN: Duration = Duration::from_secs(30);
@@ -192,7 +192,7 @@ impl Tail {
             ..pull::Config::default()
         };
         let consumer = make_reader(&self.bus, self.stream, config).await?;
-        let pull = Pull::open(&consumer, BATCH, connections).await?;
+        let pull = Pull::open(&self.bus, &consumer, 2 * BATCH, connections).await?;
         Ok(Opened::Run(Run { pull, delivered: 0 }))
     }
 }

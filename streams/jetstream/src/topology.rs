@@ -62,7 +62,8 @@ pub struct Durable {
     pub ack_wait: Duration,
     /// Messages that may be under way at a time, over all processes.
     pub max_ack_pending: i64,
-    /// Messages asked for at a time by one process. One: a message never waits behind another one's work.
+    /// Messages asked for at a time by one process at most; never more than it has hands for, so that a message does not
+    /// wait behind another one's work.
     pub batch: usize,
 }
 
@@ -80,7 +81,7 @@ pub static RUNNER: Durable = Durable {
     ],
     ack_wait: Duration::from_secs(3),
     max_ack_pending: 10_000,
-    batch: 1,
+    batch: 16,
 };
 
 /// Wakes the reactors.
@@ -95,7 +96,7 @@ pub static REACTOR: Durable = Durable {
     ],
     ack_wait: Duration::from_secs(3),
     max_ack_pending: 10_000,
-    batch: 64,
+    batch: 16,
 };
 
 /// Every stream.

@@ -131,7 +131,7 @@ impl Sequencer {
     }
 
     /// Numbers what has become visible since the last call, at most a few thousand events. Call it again at
-    /// once as long as it gives numbers.
+    /// once as long as it [is behind](Self::is_behind).
     ///
     /// # Errors
     /// After any error the leadership is void: drop this and lead again.
@@ -149,6 +149,11 @@ impl Sequencer {
             last: self.last.unsigned_abs(),
             count: (self.last - before).unsigned_abs(),
         })
+    }
+
+    /// Whether the last call has left events that were visible to it.
+    pub fn is_behind(&self) -> bool {
+        self.backlog.is_some()
     }
 
     /// The highest number given so far.

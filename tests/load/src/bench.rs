@@ -6,6 +6,7 @@ mod calls;
 mod commands;
 mod growth;
 mod page;
+mod rules;
 mod sandbox;
 mod turns;
 mod viewers;
@@ -31,6 +32,8 @@ pub(crate) enum Part {
     Commands,
     /// Tool calls over HTTP until the three stores have them
     Calls,
+    /// Agents' calls under policies with no, few and many rules
+    Rules,
     /// Memory of idle viewers
     Viewers,
     /// The relay behind a pile of events
@@ -54,7 +57,8 @@ impl Part {
             | Self::RelayBacklog
             | Self::PostgresBacklog
             | Self::ClickhouseBacklog
-            | Self::Neo4jBacklog => 90,
+            | Self::Neo4jBacklog
+            | Self::Rules => 90,
             Self::Sandbox | Self::Turns | Self::Calls | Self::Viewers => 60,
         })
     }
@@ -90,11 +94,15 @@ pub(crate) async fn run(parts: &[Part], facts: Option<u64>) -> anyhow::Result<bo
     print!("{}", report::table(&figures));
     let mut run = Run { parts, base, figures };
     run.take(Part::Sandbox, sandbox::measure(&site, base)).await;
-    if [Part::Turns, Part::Commands, Part::Calls, Part::Viewers].into_iter().any(|part| run.wants(part)) {
+    if [Part::Turns, Part::Commands, Part::Calls, Part::Rules, Part::Viewers]
+        .into_iter()
+        .any(|part| run.wants(part))
+    {
         let running = site.start().await;
         run.take(Part::Turns, turns::measure(&site, &running, base)).await;
         run.take(Part::Commands, commands::measure(&site, &running, base)).await;
         run.take(Part::Calls, calls::measure(&site, &running, base)).await;
+        run.take(Part::Rules, rules::measure(&site, &running)).await;
         run.take(Part::Viewers, viewers::measure(&site, &running)).await;
     }
     drop(site);

@@ -12,8 +12,8 @@ use oxagen_domain::tool_call::{CallSpec, Ending, Place, Ruling, ToolCall, ToolCa
 use oxagen_domain::turn::{Budget, Outcome, StepCall, StepResult, Turn, TurnCommand, TurnSpec, Usage};
 use oxagen_domain::{
     Actor, AgentId, AgentVersionId, Body, CallId, Conversation, ConversationCommand, ConversationId, Digest,
-    Entity, EventKind, ExecutionId, Message, MessageId, Metadata, OnBusy, Role, RunnerId, Scope, StepId,
-    TenantId, TurnId, UserId, WorkspaceId,
+    Entity, EventKind, ExecutionId, KeyLimits, Message, MessageId, Metadata, OnBusy, Role, RunnerId, Scope,
+    StepId, TenantId, TurnId, UserId, WorkspaceId,
 };
 use oxagen_journal::{Journal, JournalOptions, NewEvent};
 use oxagen_tests::Workspace;
@@ -153,6 +153,7 @@ impl<'a> Chapter<'a> {
             mode: Mode::Act,
             requested_by: self.author.user,
             role: Role::Owner,
+            limits: KeyLimits::default(),
             request_digest: Digest::of(b"made up"),
         };
         self.tell(&mut turn, turn_id.0, place, TurnCommand::Request { spec, queued: false, at: now() })?;
@@ -218,6 +219,7 @@ impl<'a> Chapter<'a> {
             place,
             requested_by: self.author.user,
             role: Role::Owner,
+            limits: KeyLimits::default(),
             plan: None,
         })
     }

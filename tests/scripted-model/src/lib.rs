@@ -72,6 +72,11 @@ impl ScriptedModel {
         self.shared.add_scenarios(scenarios);
     }
 
+    /// Lets this scenario's answers go on that are held (`hold_after`), and those that come later not be held at all.
+    pub fn let_go(&self, scenario: &str) {
+        self.shared.let_go(scenario);
+    }
+
     /// Every request so far, in order of arrival.
     pub fn requests(&self) -> Vec<Recorded> {
         self.shared.requests()

@@ -112,6 +112,9 @@ pub struct Reply {
     pub stall_ms: u64,
     /// Chunks before the silence.
     pub stall_after: usize,
+    /// Chunks before it waits until its scenario is let go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_after: Option<usize>,
     /// The finish reason; `tool_calls` or `stop` by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<String>,
@@ -151,6 +154,7 @@ impl Default for Reply {
             delay_ms: 0,
             stall_ms: 0,
             stall_after: 0,
+            hold_after: None,
             finish: None,
             usage: None,
             status: None,

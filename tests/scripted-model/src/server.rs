@@ -1,25 +1,25 @@
 //! The routes, and what they share.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use axum::{
     Json, Router,
     body::{Body, Bytes},
-    extract::{DefaultBodyLimit, State},
+    extract::{DefaultBodyLimit, Path, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
     response::{IntoResponse, Response},
     routing::{get, post, put},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::{
-    Reply, Scenario, Script,
+    Scenario, Script,
     choose::{Chosen, choose},
     conform,
     render::{Rendered, fingerprint},
@@ -67,7 +67,11 @@ pub enum Outcome {
 
 /// What all requests share.
 #[derive(Debug)]
-pub(crate) struct Shared(Mutex<Inner>);
+pub(crate) struct Shared {
+    inner: Mutex<Inner>,
+    /// Scenarios whose held answers go on.
+    let_go: watch::Sender<BTreeSet<String>>,
+}
 
 #[derive(Debug)]
 struct Inner {
@@ -80,17 +84,28 @@ struct Inner {
 
 impl Shared {
     pub(crate) fn new(script: Script) -> Self {
-        Self(Mutex::new(Inner { script, requests: Vec::new(), received: 0, attempts: HashMap::new() }))
+        let inner = Inner { script, requests: Vec::new(), received: 0, attempts: HashMap::new() };
+        Self { inner: Mutex::new(inner), let_go: watch::Sender::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn set_script(&self, script: Script) {
         let mut inner = self.lock();
         inner.script = script;
         inner.attempts.clear();
+    }
+
+    pub(crate) fn let_go(&self, scenario: &str) {
+        self.let_go.send_modify(|let_go| _ = let_go.insert(scenario.to_owned()));
+    }
+
+    fn until_let_go(&self, scenario: String) -> impl Future<Output = ()> + use<> {
+        let mut let_go = self.let_go.subscribe();
+        // An error means that the provider ends.
+        async move { drop(let_go.wait_for(|let_go| let_go.contains(&scenario)).await) }
     }
 
     pub(crate) fn add_scenarios(&self, scenarios: Vec<Scenario>) {
@@ -143,6 +158,7 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .route("/v1/chat/completions", post(complete))
         .route("/chat/completions", post(complete))
         .route("/__requests", get(requests).delete(forget))
+        .route("/__let_go/{scenario}", post(let_go))
         .route("/__script", put(set_script).get(script))
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .with_state(shared)
@@ -156,6 +172,11 @@ async fn forget(State(shared): State<Arc<Shared>>) -> StatusCode {
     let mut inner = shared.lock();
     inner.requests.clear();
     inner.attempts.clear();
+    StatusCode::NO_CONTENT
+}
+
+async fn let_go(State(shared): State<Arc<Shared>>, Path(scenario): Path<String>) -> StatusCode {
+    shared.let_go(&scenario);
     StatusCode::NO_CONTENT
 }
 
@@ -182,7 +203,7 @@ async fn complete(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMa
             request.scenario = Some(chosen.scenario.clone());
             request.step = Some(chosen.step);
         });
-        respond(&shared, number, &chosen.reply, &body).map_err(|error| format!("{error:#}"))
+        respond(&shared, number, &chosen, &body).map_err(|error| format!("{error:#}"))
     });
     answered.unwrap_or_else(|reason| {
         shared.update(number, |request| request.outcome = Outcome::Refused);
@@ -190,13 +211,15 @@ async fn complete(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMa
     })
 }
 
-fn respond(shared: &Arc<Shared>, number: u64, reply: &Reply, body: &Value) -> anyhow::Result<Response> {
+fn respond(shared: &Arc<Shared>, number: u64, chosen: &Chosen, body: &Value) -> anyhow::Result<Response> {
+    let reply = &chosen.reply;
     let rendered = Rendered::new(reply, body);
     let mut response = if let Some(status) = reply.status {
         shared.update(number, |request| request.outcome = Outcome::Written);
         refused_by_script(StatusCode::from_u16(status)?, reply.body.as_ref())
     } else if body["stream"] == true {
-        stream(shared, number, Plan::new(reply, &rendered.chunks())?)
+        let let_go = shared.until_let_go(chosen.scenario.clone());
+        stream(shared, number, Plan::new(reply, &rendered.chunks())?, let_go)
     } else {
         shared.update(number, |request| request.outcome = Outcome::Written);
         Json(rendered.whole()).into_response()
@@ -216,11 +239,16 @@ fn refused_by_script(status: StatusCode, body: Option<&Value>) -> Response {
     }
 }
 
-fn stream(shared: &Arc<Shared>, number: u64, plan: Plan) -> Response {
+fn stream(
+    shared: &Arc<Shared>,
+    number: u64,
+    plan: Plan,
+    let_go: impl Future<Output = ()> + Send + 'static,
+) -> Response {
     let (sender, receiver) = mpsc::channel(1);
     let shared = Arc::clone(shared);
     tokio::spawn(async move {
-        let outcome = if plan.run(sender).await { Outcome::Written } else { Outcome::HungUp };
+        let outcome = if plan.run(sender, let_go).await { Outcome::Written } else { Outcome::HungUp };
         shared.update(number, |request| request.outcome = outcome);
     });
     let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];

@@ -1,6 +1,6 @@
 //! Writes an answer to the connection as the script wants it: slowly, in bits, or not to the end.
 
-use std::{io, time::Duration};
+use std::{io, pin::pin, time::Duration};
 
 use anyhow::Context;
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -17,6 +17,8 @@ pub(crate) type Sender = mpsc::Sender<Result<Bytes, io::Error>>;
 #[derive(Debug, PartialEq)]
 struct Write {
     pause: Duration,
+    /// Whether it waits until its scenario is let go.
+    held: bool,
     bytes: Bytes,
 }
 
@@ -38,9 +40,17 @@ impl Plan {
         Ok(Self { writes: split(writes, reply.bytes_per_write), end })
     }
 
-    /// Writes it all; false when the other side hung up before the end.
-    pub(crate) async fn run(self, sender: Sender) -> bool {
-        for Write { pause, bytes } in self.writes {
+    /// Writes it all, and what is held once `let_go` has ended; false when the other side hung up before the end.
+    pub(crate) async fn run(self, sender: Sender, let_go: impl Future<Output = ()>) -> bool {
+        // At most one write is held.
+        let mut let_go = pin!(let_go);
+        for Write { pause, held, bytes } in self.writes {
+            if held {
+                tokio::select! {
+                    () = &mut let_go => {}
+                    () = sender.closed() => return false,
+                }
+            }
             if !pause.is_zero() {
                 tokio::select! {
                     () = sleep(pause) => {}
@@ -69,7 +79,11 @@ fn events(reply: &Reply, chunks: &[Value]) -> Vec<Write> {
         let stall = if at == reply.stall_after { reply.stall_ms } else { 0 };
         Duration::from_millis(reply.delay_ms + stall)
     };
-    let write = |(at, data)| Write { pause: pause(at), bytes: Bytes::from(format!("data: {data}\n\n")) };
+    let write = |(at, data)| Write {
+        pause: pause(at),
+        held: reply.hold_after == Some(at),
+        bytes: Bytes::from(format!("data: {data}\n\n")),
+    };
     data.into_iter().enumerate().map(write).collect()
 }
 
@@ -78,17 +92,18 @@ fn raw(slice: &Slice) -> anyhow::Result<Write> {
     if let Some(encoded) = &slice.bytes {
         bytes.extend(BASE64_STANDARD.decode(encoded).context("a raw slice's `bytes` are not base64")?);
     }
-    Ok(Write { pause: Duration::from_millis(slice.delay_ms), bytes: bytes.into() })
+    Ok(Write { pause: Duration::from_millis(slice.delay_ms), held: false, bytes: bytes.into() })
 }
 
 fn split(writes: Vec<Write>, size: usize) -> Vec<Write> {
     if size == 0 {
         return writes;
     }
-    let pieces = writes.into_iter().flat_map(|Write { pause, bytes }| {
+    let pieces = writes.into_iter().flat_map(|Write { pause, held, bytes }| {
         let count = bytes.len().div_ceil(size);
         (0..count).map(move |at| Write {
             pause: if at == 0 { pause } else { Duration::ZERO },
+            held: held && at == 0,
             bytes: bytes.slice(at * size..bytes.len().min((at + 1) * size)),
         })
     });
@@ -112,6 +127,20 @@ mod tests {
         let cut = Cut { after: 1, data: Some(json!("no")), how: CutHow::Close };
         assert_eq!(texts(&Reply { cut: Some(cut), ..Reply::default() }), ["data: 1\n\n", "data: \"no\"\n\n"]);
         assert_eq!(texts(&Reply::default()).last().map(String::as_str), Some("data: [DONE]\n\n"));
+    }
+
+    #[tokio::test]
+    async fn what_is_held_is_written_when_it_is_let_go() {
+        let plan =
+            Plan::new(&Reply { hold_after: Some(1), ..Reply::default() }, &[json!(1), json!(2)]).unwrap();
+        let ((sender, mut writes), (go, gone)) = (mpsc::channel(8), tokio::sync::oneshot::channel::<()>());
+        let running = tokio::spawn(plan.run(sender, async move { _ = gone.await }));
+        assert_eq!(writes.recv().await.unwrap().unwrap(), "data: 1\n\n");
+        tokio::task::yield_now().await;
+        assert!(writes.try_recv().is_err());
+        go.send(()).unwrap();
+        assert_eq!(writes.recv().await.unwrap().unwrap(), "data: 2\n\n");
+        assert!(running.await.unwrap());
     }
 
     #[test]

@@ -14,7 +14,10 @@ struct Desk {
 impl Desk {
     async fn new() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Self { model: ScriptedModel::start().await.unwrap(), http: Client::new() }
+        Self {
+            model: ScriptedModel::start().await.unwrap(),
+            http: Client::builder().no_proxy().build().unwrap(),
+        }
     }
 
     async fn ask(&self, body: &Value) -> (StatusCode, String) {

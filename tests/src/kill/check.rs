@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 
 use super::crew::Crew;
 use super::person::Walked;
+use super::tale::{EDITED, Tale};
 use crate::container::Containers;
 use crate::installation::Installation;
 use crate::rows::Rows;
-use crate::wait::until;
+use crate::wait::{PATIENCE, until};
 
 /// Reads the stores past our own code.
 pub(super) struct Checker {
@@ -39,8 +40,8 @@ impl Checker {
     }
 
     /// One conversation, and the history that it is part of.
-    pub(super) async fn check(&self, crew: &Crew, walked: &Walked, statuses: &[&str]) {
-        let facts = crew.person.workspace.facts(&walked.turn.conversation).await;
+    pub(super) async fn check(&self, crew: &Crew, tale: Tale, walked: &Walked, statuses: &[&str]) {
+        let facts = crew.person.facts(&walked.turn.conversation).await;
         let seqs: Vec<_> = facts.iter().map(|fact| fact["seq"].as_u64().unwrap()).collect();
         assert_eq!(walked.ids(), seqs, "the screen was sent the conversation's facts, each once, in order");
         let calls = walked.calls();
@@ -49,6 +50,7 @@ impl Checker {
             self.call(&crew.person.workspace.tenant, call, status).await;
         }
         self.conversation(walked, facts.len()).await;
+        self.decided(tale, &calls).await;
         self.on_stream(&facts).await;
         self.no_container(&facts, &calls).await;
     }
@@ -68,6 +70,38 @@ impl Checker {
         );
         let edges = async || self.rows.neo4j(&cypher, tenant).await.into_iter().map(Value::Object).collect();
         same("INVOKED", &wanted, edges).await;
+    }
+
+    /// What a person has decided in this tale, as the rows of its last call tell it.
+    async fn decided(&self, tale: Tale, calls: &[String]) {
+        let call = calls.last().unwrap();
+        let (sql, wanted) = match tale {
+            Tale::Code | Tale::Network => return,
+            Tale::Edited => (
+                format!(
+                    "select input->>'code' as code, original_input is null as untouched
+                     from execution.tool_calls where id = '{call}'"
+                ),
+                json!({"code": EDITED, "untouched": false}),
+            ),
+            Tale::Planned => (
+                format!(
+                    "select p.status as plan, s.status as step, s.version
+                     from agent.plan_steps s join agent.plans p on p.id = s.plan_id where s.call_id = '{call}'"
+                ),
+                json!({"plan": "approved", "step": "completed", "version": 1}),
+            ),
+        };
+        same("what was decided", &[wanted], async || self.rows.postgres(&sql).await).await;
+    }
+
+    /// A call that a person has settled says so.
+    pub(super) async fn settled(&self, call: &str) {
+        let sql = format!(
+            "select settled_as, output->>'found' as output from execution.tool_calls where id = '{call}'"
+        );
+        let wanted = json!({"settled_as": "done", "output": "by a person"});
+        same("the settlement", &[wanted], async || self.rows.postgres(&sql).await).await;
     }
 
     /// The conversation's rows: its facts in ClickHouse, its two messages in Postgres.
@@ -149,7 +183,7 @@ impl Checker {
 /// Waits until the store says this; fails with what it says instead.
 async fn same(store: &str, wanted: &[Value], mut read: impl AsyncFnMut() -> Vec<Value>) {
     let mut found = Vec::new();
-    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
+    let deadline = tokio::time::Instant::now() + PATIENCE;
     while tokio::time::Instant::now() < deadline {
         found = read().await;
         if found == wanted {

@@ -2,21 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use oxagen_scripted_model::Scenario;
-use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::check::Checker;
 use super::person::Person;
-use super::point::Tale;
 use super::stack::Stack;
+use super::tale::Tale;
 use super::transcript::Transcript;
 use crate::http::Http;
 use crate::installation::{Installation, ROLES, free_port};
 use crate::process::Process;
 use crate::proxy::Proxy;
-use crate::script::{call, reply, scenario, word};
+use crate::script::word;
 use crate::wait::until;
 
 /// The process of each role, and what an undisturbed conversation looks like here.
@@ -45,7 +43,7 @@ impl Crew {
         let url = format!("http://127.0.0.1:{}", ports["gateway"]);
         let workspace = installation.workspace_with_network(&url).await;
         let words: BTreeMap<_, _> = Tale::ALL.iter().map(|tale| (*tale, word(tale.name()))).collect();
-        installation.model.add_scenarios(words.iter().map(|(tale, word)| script(*tale, word)).collect());
+        installation.model.add_scenarios(words.iter().map(|(tale, word)| tale.script(word)).collect());
         let checker = Checker::of(&installation).await;
         let mut crew = Self {
             stack: Stack::of(&installation.servers),
@@ -60,9 +58,9 @@ impl Crew {
         };
         crew.heal().await;
         for tale in Tale::ALL {
-            let walked = crew.person.walk(&crew.word(*tale)).await;
+            let walked = crew.person.walk(*tale, &crew.word(*tale)).await;
             crew.undisturbed.insert(*tale, Transcript::of(&walked.events));
-            crew.checker.check(&crew, &walked, tale.statuses(false)).await;
+            crew.checker.check(&crew, *tale, &walked, tale.statuses(false)).await;
         }
         crew
     }
@@ -112,11 +110,19 @@ impl Crew {
 
     /// Waits until the role's process has ended by itself.
     pub async fn died(&mut self, role: &'static str) {
-        let process = self.members.get_mut(role).unwrap();
+        self.died_while(role, |_| {}).await;
+    }
+
+    /// The same, and does this meanwhile, again and again.
+    pub(super) async fn died_while(&mut self, role: &'static str, mut meanwhile: impl FnMut(&Self)) {
         let what = format!(
             "the end of {role} at its place; is `oxagen` built with `--features oxagen-node/failpoints`?"
         );
-        until(&what, async || (!process.is_running()).then_some(())).await;
+        until(&what, async || {
+            meanwhile(self);
+            (!self.members.get_mut(role).unwrap().is_running()).then_some(())
+        })
+        .await;
     }
 
     /// Starts the role's process again and waits until it is ready.
@@ -154,17 +160,4 @@ async fn behind_doors(installation: &mut Installation) -> BTreeMap<&'static str,
         doors.insert(server, door);
     }
     doors
-}
-
-/// Three steps: one that looks at the tools, one that runs code after a person's word, an answer.
-fn script(tale: Tale, word: &str) -> Scenario {
-    let code = "print('begun', flush=True)\nimport time\ntime.sleep(0.3)\nprint('done', flush=True)";
-    let network = if tale == Tale::Network { "allow" } else { "deny" };
-    let arguments = json!({"language": "python", "code": code, "network": network});
-    let replies = vec![
-        reply("I look at what I have got before I begin.", vec![call("agent_tool_list", json!({}))]),
-        reply("Now I will run it.", vec![call("agent_code_execute", arguments)]),
-        reply("This is what came of it, as far as I was told.", vec![]),
-    ];
-    scenario(word, replies)
 }

@@ -1,42 +1,16 @@
 //! Who dies, where, and in which tale.
 
 use super::stack::Stack;
-
-/// A conversation that is told again and again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tale {
-    /// Its code touches nothing outside its container, and may run again.
-    Code,
-    /// Its code may reach the network, and may not run again.
-    Network,
-}
-
-impl Tale {
-    /// All of them.
-    pub const ALL: &[Self] = &[Self::Code, Self::Network];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Code => "code",
-            Self::Network => "network",
-        }
-    }
-
-    /// How its calls end, in the order in which they were asked for; the second may have been cut off in its effect.
-    pub(super) fn statuses(self, cut: bool) -> &'static [&'static str] {
-        match self {
-            Self::Network if cut => &["completed", "in_doubt"],
-            Self::Code | Self::Network => &["completed", "completed"],
-        }
-    }
-}
+use super::tale::Tale;
 
 /// What dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Victim {
     /// The process of this role, at this place of its code, after it has passed it so many times.
     Place(&'static str, &'static str, u32),
+    /// The process of this role, at this place of its code, while a person settles a call that the runner's death has left
+    /// in doubt.
+    Settlement(&'static str, &'static str),
     /// The leading relay, while a second one waits.
     Leader,
     /// The leading relay's session with the journal: it lives on, and a second one waits.
@@ -86,6 +60,12 @@ impl Point {
     pub fn may_happen(&self, stack: &Stack) -> bool {
         self.victim != Victim::Engine || stack.has_own_engine()
     }
+
+    /// How the tale's calls end.
+    pub(super) fn statuses(&self) -> &'static [&'static str] {
+        let settled = matches!(self.victim, Victim::Settlement(..));
+        self.tale.statuses(self.cut && !settled)
+    }
 }
 
 const fn place(name: &'static str, role: &'static str, place: &'static str, after: u32) -> Point {
@@ -105,6 +85,18 @@ const fn in_network(name: &'static str, place: &'static str, after: u32, cut: bo
     Point { name, victim: Victim::Place("runner", place, after), tale: Tale::Network, most: after, cut }
 }
 
+const fn settled(name: &'static str, role: &'static str, place: &'static str) -> Point {
+    Point { name, victim: Victim::Settlement(role, place), tale: Tale::Network, most: 0, cut: true }
+}
+
+const fn with_edit(point: Point) -> Point {
+    Point { tale: Tale::Edited, ..point }
+}
+
+const fn with_plan(point: Point) -> Point {
+    Point { tale: Tale::Planned, ..point }
+}
+
 /// Every point.
 pub const POINTS: &[Point] = &[
     place("gateway: message committed, before the doorbell", "gateway", "journal.committed", 0),
@@ -120,6 +112,22 @@ pub const POINTS: &[Point] = &[
     in_network("runner: before started, with network", "runner.start", 0, false),
     in_network("runner: in the effect, with network", "runner.in_effect", 0, true),
     in_network("runner: after the effect, before completed, with network", "runner.effect_done", 1, true),
+    with_edit(place("gateway: edit committed, before the doorbell", "gateway", "journal.committed", 1)),
+    with_edit(place("reactor: between two commands, with an edit", "reactor", "reactor.between", 0)),
+    with_edit(place("runner: after the edited effect, before completed", "runner", "runner.effect_done", 1)),
+    with_plan(place("gateway: plan approved, before the doorbell", "gateway", "journal.committed", 1)),
+    with_plan(place("reactor: between two commands, with a plan", "reactor", "reactor.between", 0)),
+    with_plan(place("runner: plan made, before its commit", "runner", "runner.effect_done", 1)),
+    with_plan(place("runner: after the planned effect, before completed", "runner", "runner.effect_done", 2)),
+    with_plan(place("relay: before publish, with a plan", "relay", "relay.publish", 4)),
+    with_plan(place(
+        "projector-postgres: before its commit, with a plan",
+        "projector-postgres",
+        "projector.commit",
+        2,
+    )),
+    settled("gateway: settlement committed, before the doorbell", "gateway", "journal.committed"),
+    settled("relay: after numbering a settlement", "relay", "relay.numbered"),
     place("reactor: between two commands", "reactor", "reactor.between", 0),
     place("reactor: second command committed, before the doorbell", "reactor", "journal.committed", 1),
     place("relay: after numbering", "relay", "relay.numbered", 1),
@@ -141,8 +149,8 @@ pub const POINTS: &[Point] = &[
     place("projector-neo4j: committed, before the note", "projector-neo4j", "projector.before_cursor", 0),
     place("projector-neo4j: after its commit", "projector-neo4j", "projector.committed", 0),
     point("anybody, at any time", Victim::Anybody),
-    point("server: nats", Victim::Server("nats")),
-    point("server: postgres", Victim::Server("postgres")),
+    with_edit(point("server: nats", Victim::Server("nats"))),
+    with_plan(point("server: postgres", Victim::Server("postgres"))),
     point("server: clickhouse", Victim::Server("clickhouse")),
     point("server: neo4j", Victim::Server("neo4j")),
     point("server: docker", Victim::Engine),

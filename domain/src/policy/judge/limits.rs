@@ -2,7 +2,7 @@
 
 use super::Verdict;
 use crate::capability::{CodeExecuteInput, Network};
-use crate::policy::{Question, Tier};
+use crate::policy::{PolicyDocument, Question, Tier};
 
 pub(super) fn tier(question: &Question<'_>) -> Option<Verdict> {
     let (subject, policy) = (&question.subject, &question.policy.document);
@@ -26,7 +26,10 @@ fn sandbox(question: &Question<'_>, tier: &Tier) -> Option<Verdict> {
     let policy = &question.policy.document;
     let deny = |rule: &str, reason: String| Some(Verdict::deny(rule, reason));
     let Some(ceiling) = tier.sandbox else {
-        return deny("tier.sandbox", format!("the tier `{}` has no sandbox", policy.tier));
+        return deny(
+            "tier.sandbox",
+            format!("the tier `{}` has no sandbox: another tier is needed to run code", policy.tier),
+        );
     };
     let Ok(run) = serde_json::from_value::<CodeExecuteInput>(question.input.clone()) else {
         return deny("input", "the input does not fit the schema".to_owned());
@@ -43,8 +46,12 @@ fn sandbox(question: &Question<'_>, tier: &Tier) -> Option<Verdict> {
         return deny("sandbox.network", text.to_owned());
     }
     if !policy.languages.contains(&run.language) {
-        let text =
-            format!("this workspace's policy does not permit {:?}: use another language", run.language);
+        let permitted: Vec<_> = policy.languages.iter().map(|language| language.name()).collect();
+        let text = format!(
+            "this workspace's policy does not permit {}: use {}",
+            run.language.name(),
+            if permitted.is_empty() { "no sandbox".to_owned() } else { permitted.join(" or ") }
+        );
         return deny("sandbox.language", text);
     }
     None
@@ -52,4 +59,17 @@ fn sandbox(question: &Question<'_>, tier: &Tier) -> Option<Verdict> {
 
 fn over(what: &str, asked: u64, limit: u64) -> String {
     format!("{what} {asked} is over this workspace's limit of {limit}: ask for {limit} or less")
+}
+
+/// Whether as many people's words are waited for as the tier permits: the refusal of one more.
+pub(super) fn approvals(policy: &PolicyDocument, open: u32) -> Option<Verdict> {
+    let most = Tier::named(&policy.tier)?.approvals_open;
+    (open >= most).then(|| {
+        let reason = format!(
+            "{open} approvals are open in this workspace, and the tier `{}` has room for {most}: it can be asked for again \
+             when some of them are answered",
+            policy.tier
+        );
+        Verdict::deny("tier.approvals", reason)
+    })
 }

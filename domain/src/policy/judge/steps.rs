@@ -12,10 +12,32 @@ pub(super) fn role(question: &Question<'_>) -> Option<Verdict> {
     })
 }
 
+/// What the key itself is limited to, whatever its role may.
+pub(super) fn key(question: &Question<'_>) -> Option<Verdict> {
+    let (limits, subject) = (question.limits, &question.subject);
+    let (rule, what) = if !limits.may(subject.right) {
+        ("key.right", format!("has no right to `{}`, which {} needs", subject.right.name(), subject.name))
+    } else if !limits.reaches(subject.name) {
+        ("key.capability", format!("does not reach {}", subject.name))
+    } else if !limits.is_on(question.surface) {
+        ("key.surface", format!("makes no calls from the surface `{}`", question.surface.name()))
+    } else {
+        return None;
+    };
+    let text = format!(
+        "the key with which this was asked for is limited, and {what}: use another key, or ask an owner or admin for one"
+    );
+    Some(Verdict::deny(rule, text))
+}
+
 pub(super) fn surface(question: &Question<'_>) -> Option<Verdict> {
-    let (name, from) = (question.subject.name, surface_name(question.surface));
-    (!question.subject.surfaces.contains(&question.surface))
-        .then(|| Verdict::deny("surface", format!("{name} cannot be called from the surface `{from}`")))
+    let (name, from) = (question.subject.name, question.surface.name());
+    (!question.subject.surfaces.contains(&question.surface)).then(|| {
+        let own: Vec<_> = question.subject.surfaces.iter().map(|surface| surface.name()).collect();
+        let text =
+            format!("{name} cannot be called from the surface `{from}`, only from {}", own.join(" or "));
+        Verdict::deny("surface", text)
+    })
 }
 
 /// A person's own act is judged no further, so that nobody can lock the workspace's door from outside.
@@ -87,7 +109,7 @@ pub(super) fn drift(question: &Question<'_>) -> Option<Verdict> {
     (question.plan == PlanStanding::Drift && !harmless).then(|| Verdict::Ask {
         rule: "plan.drift".to_owned(),
         reason: format!(
-            "{} with these arguments is not in the plan that was approved",
+            "{} with these arguments is not in the plan that was approved, so it is asked about by itself",
             question.subject.name
         ),
         terms: question.policy.document.approval.clone(),
@@ -142,11 +164,4 @@ fn first<'a>(question: &Question<'a>, effect: RuleEffect) -> Option<&'a Rule> {
 
 fn named(rule: &Rule) -> String {
     format!("rules.{}", rule.name)
-}
-
-fn surface_name(surface: Surface) -> &'static str {
-    match surface {
-        Surface::Api => "api",
-        Surface::Agent => "agent",
-    }
 }

@@ -44,9 +44,10 @@ async fn a_rate_limit_says_how_long_and_a_redirect_where() {
 
 #[tokio::test]
 async fn nobody_listening_is_unreachable() {
-    let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    // Bound and not listening: nobody else gets the port meanwhile.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = socket.local_addr().unwrap();
-    drop(socket);
     let client = ModelClient::new(ModelSettings::new(format!("http://{address}/v1"), None)).unwrap();
     let error = client.complete(&request(vec![]), |_| {}, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::Unreachable);

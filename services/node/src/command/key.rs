@@ -1,7 +1,8 @@
 //! `oxagen key`: API keys of the workspace, over HTTP.
 
 use clap::{Subcommand, ValueEnum};
-use oxagen_domain::{ApiKeyId, Role, UserId};
+use oxagen_domain::capability::Surface;
+use oxagen_domain::{ApiKeyId, KeyLimits, Right, Role, UserId};
 use serde_json::{Value, json};
 
 use super::Desk;
@@ -13,7 +14,8 @@ use crate::output::note;
 pub(crate) enum Key {
     /// Make a key; its secret is shown this once
     #[command(
-        after_help = "Examples:\n  oxagen key create ci --role service\n  oxagen key create grace --role member --json"
+        after_help = "Examples:\n  oxagen key create ci --role service\n  oxagen key create grace --role member --json\n  \
+        oxagen key create runs-code --role service --capability 'agent.code.*' --capability 'tool_call.*' --surface api"
     )]
     Create {
         /// A name for people
@@ -21,6 +23,15 @@ pub(crate) enum Key {
         /// What it may do
         #[arg(long, value_enum, default_value = "member")]
         role: RoleName,
+        /// Limit it to this right of its role; may be given several times
+        #[arg(long = "right", value_enum, value_name = "RIGHT")]
+        rights: Vec<RightName>,
+        /// Limit it to what fits this pattern, such as `agent.code.*`; may be given several times
+        #[arg(long = "capability", value_name = "PATTERN")]
+        capabilities: Vec<String>,
+        /// Limit its calls to those that come from there; may be given several times
+        #[arg(long = "surface", value_enum, value_name = "SURFACE")]
+        surfaces: Vec<SurfaceName>,
         /// The user that it stands for; somebody new unless told
         #[arg(long, value_name = "USER_ID")]
         user: Option<UserId>,
@@ -62,12 +73,56 @@ impl From<RoleName> for Role {
     }
 }
 
+/// A right, as it is typed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum RightName {
+    /// Read what is in the workspace
+    Read,
+    /// Start turns and calls
+    Act,
+    /// Answer questions that were put to a person
+    Decide,
+    /// Make keys, set the policy
+    Administer,
+}
+
+/// A surface, as it is typed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SurfaceName {
+    /// What it calls itself
+    Api,
+    /// What agents call in its turns
+    Agent,
+}
+
+fn limits(rights: &[RightName], capabilities: Vec<String>, surfaces: &[SurfaceName]) -> KeyLimits {
+    let right = |name: &RightName| match name {
+        RightName::Read => Right::Read,
+        RightName::Act => Right::Act,
+        RightName::Decide => Right::Decide,
+        RightName::Administer => Right::Administer,
+    };
+    let surface = |name: &SurfaceName| match name {
+        SurfaceName::Api => Surface::Api,
+        SurfaceName::Agent => Surface::Agent,
+    };
+    KeyLimits {
+        rights: (!rights.is_empty()).then(|| rights.iter().map(right).collect()),
+        capabilities: (!capabilities.is_empty()).then(|| capabilities.into_iter().collect()),
+        surfaces: (!surfaces.is_empty()).then(|| surfaces.iter().map(surface).collect()),
+    }
+}
+
 /// Makes, lists or revokes.
 pub(super) async fn key(desk: &Desk, key: Key) -> Result<(), Failure> {
     let client = desk.client()?;
     match key {
-        Key::Create { name, role, user } => {
+        Key::Create { name, role, rights, capabilities, surfaces, user } => {
             let mut body = json!({ "name": name, "role": Role::from(role) });
+            let limits = limits(&rights, capabilities, &surfaces);
+            if !limits.is_unlimited() {
+                body["limits"] = json!(limits);
+            }
             if let Some(user) = user {
                 body["userId"] = json!(user);
             }
@@ -89,7 +144,9 @@ pub(super) async fn key(desk: &Desk, key: Key) -> Result<(), Failure> {
                 let state =
                     if page["revokedAt"].is_string() || page["revoked"] == true { "revoked" } else { "" };
                 let (id, role, name) = (text(&page, "keyId"), text(&page, "role"), text(&page, "name"));
-                desk.out.line(format!("{id}  {role:<8} {name}  {state}").trim_end())?;
+                let limits =
+                    if page["limits"].is_object() { page["limits"].to_string() } else { String::new() };
+                desk.out.line(format!("{id}  {role:<8} {name}  {limits} {state}").trim_end())?;
             }
             Ok(())
         }

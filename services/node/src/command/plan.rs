@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use oxagen_domain::PlanId;
+use oxagen_domain::{Decision, PlanId};
 use serde_json::{Value, json};
 
 use super::{Desk, policy};
+use crate::client::Client;
 use crate::failure::Failure;
 
 /// `plan`.
@@ -79,11 +80,35 @@ pub(super) async fn plan(desk: &Desk, plan: Plan) -> Result<(), Failure> {
     if desk.out.is_json() {
         return desk.out.value(&receipt);
     }
+    if receipt["status"] == "proposed" && receipt["given"].as_u64() > Some(0) {
+        let (given, needed) = (&receipt["given"], &receipt["needed"]);
+        return desk
+            .out
+            .line(format!("approved by {given} of the {needed} people that it needs: the plan waits"));
+    }
     desk.out.line(format!(
         "version {} is {}",
         receipt["version"],
         receipt["status"].as_str().unwrap_or_default()
     ))
+}
+
+/// Sends an answer to the version that was seen, and gives its receipt.
+pub(super) async fn resolve(
+    client: &Client,
+    (plan, version): (PlanId, u64),
+    decision: Decision,
+    note: Option<&str>,
+) -> Result<Value, Failure> {
+    let word = match decision {
+        Decision::Approve => "approve",
+        Decision::Deny => "reject",
+    };
+    let mut answer = json!({ "decision": word, "version": version });
+    if let Some(note) = note {
+        answer["note"] = note.into();
+    }
+    client.post(&format!("/v1/plans/{plan}/resolve"), &answer).await
 }
 
 /// Steps as they are asked for: without how they stand, so that what was shown can be edited and sent.
@@ -95,28 +120,37 @@ fn bare(mut steps: Value) -> Value {
     steps
 }
 
-fn words(plan: &Value) -> String {
-    let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
-    let mut lines =
-        vec![format!("{} (version {}, {})", text(plan, "title"), plan["version"], text(plan, "status"))];
-    if plan["rationale"].is_string() {
-        lines.push(format!("  {}", text(plan, "rationale")));
-    }
-    for step in plan["steps"].as_array().into_iter().flatten() {
+fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_default().to_owned()
+}
+
+/// The steps of a plan, each in one line, with its call in a second one.
+pub(super) fn step_lines(steps: &Value) -> Vec<String> {
+    let mut lines = Vec::new();
+    for step in steps.as_array().into_iter().flatten() {
         let needs: Vec<_> =
             step["dependsOn"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let after = if needs.is_empty() { String::new() } else { format!("  after {}", needs.join(", ")) };
-        lines.push(format!(
-            "  [{}] {}: {}{after}",
-            text(step, "status"),
-            text(step, "id"),
-            text(step, "summary")
-        ));
+        let stands = step["status"].as_str().map_or_else(String::new, |status| format!("[{status}] "));
+        lines.push(format!("{stands}{}: {}{after}", text(step, "id"), text(step, "summary")));
         if step["capability"].is_string() {
             let input = if step["input"].is_null() { String::new() } else { format!(" {}", step["input"]) };
-            lines.push(format!("      {}{input}", text(step, "capability")));
+            lines.push(format!("    {}{input}", text(step, "capability")));
         }
     }
+    lines
+}
+
+fn words(plan: &Value) -> String {
+    let (version, status) = (&plan["version"], text(plan, "status"));
+    let mut lines = vec![format!("{} (version {version}, {status})", text(plan, "title"))];
+    if plan["needed"].as_u64() > Some(1) {
+        lines.push(format!("  approved by {} of the {} people that it needs", plan["given"], plan["needed"]));
+    }
+    if plan["rationale"].is_string() {
+        lines.push(format!("  {}", text(plan, "rationale")));
+    }
+    lines.extend(step_lines(&plan["steps"]).into_iter().map(|line| format!("  {line}")));
     lines.join("\n")
 }
 

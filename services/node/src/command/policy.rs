@@ -163,7 +163,9 @@ fn words(told: &Value) -> String {
         lines.push(format!("  {needed} people must approve it"));
     }
     let passed: Vec<_> = told["passed"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    lines.push(format!("  passed before: {}", passed.join(", ")));
+    if !passed.is_empty() {
+        lines.push(format!("  passed before: {}", passed.join(", ")));
+    }
     lines.join("\n")
 }
 

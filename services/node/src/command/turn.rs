@@ -11,9 +11,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use self::question::{Answered, Questions};
+use self::question::{Answered, Asked, Questions};
 use self::screen::Screen;
-use super::{Desk, decide};
+use super::{Desk, decide, plan};
 use crate::client::{Client, Follow, Seen};
 use crate::failure::Failure;
 use crate::output::{can_ask, dim, note};
@@ -42,7 +42,7 @@ pub(crate) struct Turn {
     /// `plan`: let the agent plan first, and act once the plan is approved
     #[arg(long, value_enum, default_value = "act")]
     mode: super::policy::ModeName,
-    /// Let every held call of this turn run without asking
+    /// Let every held call of this turn run, and every plan be carried out, without asking
     #[arg(long)]
     yes: bool,
 }
@@ -151,6 +151,12 @@ impl Session {
         match seen.name.as_str() {
             "approval-required" => self.ask(seen).await?,
             "approval-resolved" => self.questions.withdraw(seen.text("approvalId")),
+            "plan-proposed" => {
+                // Another version takes the place of the one that was asked about.
+                self.questions.withdraw(seen.text("planId"));
+                self.ask(seen).await?;
+            }
+            "plan-resolved" => self.questions.withdraw(seen.text("planId")),
             "turn-completed" => return Ok(Some(self.completed(seen))),
             "turn-failed" => {
                 let error = seen.field("error");
@@ -190,19 +196,25 @@ impl Session {
     }
 
     async fn ask(&mut self, seen: &Seen) -> Result<(), Failure> {
-        let Ok(approval) = seen.text("approvalId").parse() else { return Ok(()) };
+        let plan = || seen.text("planId").parse().ok().zip(seen.field("planVersion").as_u64());
+        let approval = || seen.text("approvalId").parse().ok().map(Asked::Approval);
+        let Some(asked) = plan().map(|(plan, version)| Asked::Plan(plan, version)).or_else(approval) else {
+            return Ok(());
+        };
         if self.yes {
             if !self.screen.is_json() {
                 note(dim("approved by --yes"));
             }
-            return self.resolve(Answered { approval, decision: Decision::Approve, note: None }).await;
+            return self.resolve(Answered { asked, decision: Decision::Approve, note: None }).await;
         }
-        if self.questions.ask(approval) {
+        if self.questions.ask(asked) {
             return Ok(());
         }
-        note(format!(
-            "  it waits: oxagen approve {approval}\n        or: oxagen deny {approval} --note \"…\""
-        ));
+        let (yes, no) = match asked {
+            Asked::Approval(approval) => (format!("approve {approval}"), format!("deny {approval}")),
+            Asked::Plan(plan, _) => (format!("plan approve {plan}"), format!("plan reject {plan}")),
+        };
+        note(format!("  it waits: oxagen {yes}\n        or: oxagen {no} --note \"…\""));
         Ok(())
     }
 
@@ -214,12 +226,32 @@ impl Session {
     }
 
     async fn resolve(&mut self, answered: Answered) -> Result<(), Failure> {
-        let Answered { approval, decision, note: said } = answered;
-        match decide::resolve(&self.client, approval, decision, said.as_deref()).await {
+        let Answered { asked, decision, note: said } = answered;
+        let resolved = match asked {
+            Asked::Approval(approval) => {
+                decide::resolve(&self.client, approval, decision, said.as_deref()).await
+            }
+            Asked::Plan(id, version) => {
+                plan::resolve(&self.client, (id, version), decision, said.as_deref()).await
+            }
+        };
+        match resolved {
+            Ok(receipt) if matches!(receipt["status"].as_str(), Some("open" | "proposed")) => {
+                let (given, needed) = (&receipt["given"], &receipt["needed"]);
+                note(format!(
+                    "approved by {given} of the {needed} people that it needs: it waits for the others"
+                ));
+                Ok(())
+            }
             Ok(_) => Ok(()),
             // Somebody else was faster, or the clock: the stream tells what came of it.
             Err(Failure::Refused(problem)) if problem.status == 409 => {
                 note(format!("too late: {}", problem.detail));
+                Ok(())
+            }
+            // Somebody else must answer, and the turn waits for them.
+            Err(Failure::Refused(problem)) if problem.status == 403 => {
+                note(format!("not you: {}", problem.detail));
                 Ok(())
             }
             Err(failure) => Err(failure),
@@ -242,8 +274,8 @@ impl Session {
         match self.questions.open() {
             0 if self.cancelled => "the turn ends".to_owned(),
             0 => "the agent works".to_owned(),
-            1 => "an approval is open".to_owned(),
-            open => format!("{open} approvals are open"),
+            1 => "a question is open".to_owned(),
+            open => format!("{open} questions are open"),
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use oxagen_commands::Commands;
+use oxagen_commands::{Commands, Counted, Inbox};
+use oxagen_domain::Scope;
 use oxagen_jetstream::{Bus, NatsOptions, doorbell};
 use oxagen_journal::{Doorbell, Journal, JournalOptions};
 use oxagen_migrations as migrations;
@@ -38,6 +39,15 @@ impl Doorbell for Bell {
     }
 }
 
+/// The inbox as its view has it.
+struct View(Queries);
+
+impl Inbox for View {
+    fn open_approvals(&self, scope: Scope) -> Counted<'_> {
+        Box::pin(async move { self.0.open_approvals(scope).await.ok() })
+    }
+}
+
 impl Parts {
     /// Connects to what every role needs; a server that is away is waited for.
     ///
@@ -47,7 +57,8 @@ impl Parts {
         check_versions(config).await?;
         let (journal, bus, queries) = tokio::try_join!(journal(config), bus(config), queries(config))?;
         let journal = journal.with_doorbell(Arc::new(Bell(bus.clone())));
-        Ok(Self { config: Arc::new(config.clone()), commands: Commands::new(journal), bus, queries })
+        let commands = Commands::new(journal).with_inbox(Arc::new(View(queries.clone())));
+        Ok(Self { config: Arc::new(config.clone()), commands, bus, queries })
     }
 
     /// The write side alone, at once or not at all; the relays find what it commits by themselves.

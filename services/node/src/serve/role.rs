@@ -8,17 +8,18 @@ use oxagen_jetstream::topology;
 use oxagen_projections::{Projector, ProjectorOptions, Store};
 use oxagen_reactor::{Reactor, ReactorOptions};
 use oxagen_relay::{Relay, RelayOptions};
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::board::{Board, Watch};
 use super::waiting::Server;
-use super::{Parts, runner, stores};
+use super::{Parts, listen, runner, stores};
 use crate::config::{self, Config, need};
 use crate::failure::Failure;
 
 /// How long a batch for a store of few large batches waits for more.
 const LINGER: Duration = Duration::from_millis(50);
+/// The same for Postgres, which people read soon after they wrote: a transaction for a few facts costs as much as one for many.
+const SHORT_LINGER: Duration = Duration::from_millis(5);
 
 /// A part of the runtime that a process may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, ValueEnum)]
@@ -110,7 +111,7 @@ impl Role {
             }
             Self::Runner => runner::run(&parts, &board, stop).await,
             Self::ProjectorPostgres => {
-                self.project(stores::postgres(config)?, Duration::ZERO, (parts, board, stop)).await
+                self.project(stores::postgres(config)?, SHORT_LINGER, (parts, board, stop)).await
             }
             Self::ProjectorClickhouse => {
                 let url = need(config.clickhouse.url.as_ref(), "clickhouse.url")?;
@@ -152,7 +153,7 @@ pub(crate) fn streams(nats: &config::Nats) -> topology::Settings {
 
 async fn gateway(parts: &Parts, board: &Board, stop: CancellationToken) -> Result<(), Failure> {
     let listen = &parts.config.gateway.listen;
-    let listener = TcpListener::bind(listen).await.map_err(|error| {
+    let listener = listen::at(listen).await.map_err(|error| {
         Failure::Failed(format!(
             "the gateway cannot listen on {listen}: {error}; set OXAGEN_LISTEN to a free address"
         ))

@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::road::Road;
 
-/// Nothing here takes long; whoever waits for this long waits in vain.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Generous: it only keeps a broken test from hanging.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 struct Running {
     handle: Handle,
@@ -140,13 +140,12 @@ async fn a_lost_stream_is_filled_again_with_the_same_numbers() {
     relay.published(500).await;
     let context = jetstream::new(road.nats().await);
     context.delete_stream(road.stream()).await.unwrap();
-    let trouble = relay.handle.wait_for(|status| !status.trouble.is_empty());
-    timeout(PATIENCE, trouble).await.unwrap().unwrap();
-    let over = relay.handle.wait_for(|status| status.trouble.is_empty());
-    timeout(PATIENCE, over).await.unwrap().unwrap();
+    // Whether the relay finds out by itself or by the next fact: its trouble may be over before anybody sees it.
     road.append(501, 510).await;
     relay.published(510).await;
     assert_eq!(on_stream(&road, 0, 510).await, all(1, 510));
+    let over = relay.handle.wait_for(|status| status.trouble.is_empty());
+    timeout(PATIENCE, over).await.unwrap().unwrap();
     relay.stop().await;
     road.close().await;
 }

@@ -58,7 +58,7 @@ pub(crate) fn program(language: Language, code: &str) -> RunRequest {
         files: Vec::new(),
         stdin: None,
         env: BTreeMap::new(),
-        timeout: Duration::from_secs(120),
+        timeout: Duration::from_secs(600),
         memory_mib: 128,
         network: Network::Deny,
     }

@@ -8,7 +8,7 @@ use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
 use chrono::{DateTime, Utc};
 use futures::{Stream, StreamExt, stream};
 use oxagen_domain::{ConversationId, Scope};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
 use super::frame::Frame;
@@ -21,6 +21,10 @@ use crate::topology::{LIVE, make_reader, stream_info};
 
 /// The longest time that a newcomer waits for the frames so far.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How often they are asked for, as a screen without them shows a text from its middle on.
+const TRIES: u32 = 3;
+/// The pause between two tries.
+const PAUSE: Duration = Duration::from_millis(200);
 /// A newcomer's consumer is dropped by the server after this time.
 const FORGOTTEN: Duration = Duration::from_secs(10);
 
@@ -60,7 +64,17 @@ pub async fn recent(
     conversation: ConversationId,
     since: Option<DateTime<Utc>>,
 ) -> Result<Vec<Frame>, JetStreamError> {
-    timeout(PATIENCE, read_kept(bus, scope, conversation, since))
+    let read = async {
+        for _ in 1..TRIES {
+            match read_kept(bus, scope, conversation, since).await {
+                Ok(frames) => return Ok(frames),
+                Err(error) => debug!(%error, "reading the live frames so far once more"),
+            }
+            sleep(PAUSE).await;
+        }
+        read_kept(bus, scope, conversation, since).await
+    };
+    timeout(PATIENCE, read)
         .await
         .map_err(|elapsed| JetStreamError::unavailable("reading the live frames so far", elapsed))?
 }
@@ -92,7 +106,7 @@ async fn read_kept(
     let mut left = consumer.cached_info().num_pending;
     let mut frames: Vec<Frame> = Vec::new();
     if left > 0 {
-        let mut pull = Pull::open(&consumer, BATCH, connections).await?;
+        let mut pull = Pull::open(bus, &consumer, BATCH, connections).await?;
         while left > 0 {
             let message = pull.next().await;
             let message = message

@@ -19,7 +19,7 @@ async fn field_f39_everybody_goes_on_after_the_server_was_killed() {
     assert_eq!(read(&mut reader, 3).await, [1, 2, 3]);
     let mut work = consume::work(&world.bus, &RUNNER);
     for seq in 1..=3 {
-        let job = soon(work.next()).await.unwrap();
+        let job = soon(work.next(1)).await.unwrap();
         assert_eq!(job.fact.seq, seq);
         job.ack().await.unwrap();
     }
@@ -42,7 +42,7 @@ async fn field_f39_everybody_goes_on_after_the_server_was_killed() {
             async {
                 let mut seqs = Vec::new();
                 while seqs.last() != round.last().map(|fact| &fact.seq) {
-                    let job = soon(work.next()).await.unwrap();
+                    let job = soon(work.next(1)).await.unwrap();
                     job.ack().await.unwrap();
                     seqs.push(job.fact.seq);
                 }

@@ -56,7 +56,7 @@ async fn f36_permits_come_back_after_a_stall_and_dropped_requests() {
     let (server, name) = rest.split_once('/').unwrap();
     let line = Line::to(server.to_owned()).await;
     let url = format!("{user}@127.0.0.1:{}/{name}", line.port);
-    let options = JournalOptions { url, max_connections: 4, acquire_timeout: Duration::from_secs(10) };
+    let options = JournalOptions { url, max_connections: 4, acquire_timeout: Duration::from_secs(60) };
     let journal = Journal::connect(&options).await.unwrap();
     join_all((0..8).map(|_| journal.ping())).await;
 

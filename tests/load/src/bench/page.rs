@@ -25,6 +25,9 @@ const NOTES: &str = "
   stream. All clients and screens share the machine with what they measure.
 - **A turn without the model.** From the request to `turn-completed`, less what the model's answers took, measured in
   front of the provider; three calls of `agent.tool.list` in one step.
+- **Agents' calls with rules.** Turns with twenty calls of `agent.tool.list`, judged by the whole policy, none of whose
+  rules holds: half are about another tool, half about other arguments. The policies take turns, so that whatever
+  disturbs the machine disturbs all of them.
 - **Backlogs.** The pile is written through the journal's own append while nobody works: conversations of one turn with
   three calls, and as many calls outside a turn. Each role then starts alone, in a process of its own, and is measured
   from its first progress to its last.

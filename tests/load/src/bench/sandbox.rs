@@ -72,7 +72,8 @@ fn program() -> RunRequest {
         stdin: None,
         env: BTreeMap::new(),
         timeout: Duration::from_secs(30),
-        memory_mib: 128,
+        // As most calls have it: only for the default profile does a container stand ready.
+        memory_mib: 512,
         network: Network::Deny,
     }
 }

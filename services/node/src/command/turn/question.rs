@@ -1,25 +1,50 @@
-//! Asks a person on the terminal, one approval after the other.
+//! Asks a person on the terminal, one question after the other: may a held call run, is a plan to be carried out.
 
 use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc as blocking;
 
-use oxagen_domain::{ApprovalId, Decision};
+use oxagen_domain::{ApprovalId, Decision, PlanId};
 use tokio::sync::mpsc;
 
 use crate::output::{bold, note_piece};
 
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Whether a held call may run.
+    Approval(ApprovalId),
+    /// Whether this version of a plan is to be carried out.
+    Plan(PlanId, u64),
+}
+
+impl Asked {
+    fn is(self, id: &str) -> bool {
+        match self {
+            Self::Approval(approval) => approval.to_string() == id,
+            Self::Plan(plan, _) => plan.to_string() == id,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Approval(_) => "Run it? y = yes, n = no, anything else = no, and why: ",
+            Self::Plan(..) => "Carry it out? y = yes, n = no, anything else = no, and why: ",
+        }
+    }
+}
+
 /// What a person said.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answered {
-    pub(super) approval: ApprovalId,
+    pub(super) asked: Asked,
     pub(super) decision: Decision,
     pub(super) note: Option<String>,
 }
 
 /// The open questions of a turn, and the terminal they are asked on.
 pub(super) struct Questions {
-    open: VecDeque<ApprovalId>,
+    open: VecDeque<Asked>,
     terminal: Option<Terminal>,
 }
 
@@ -42,8 +67,8 @@ impl Questions {
     }
 
     /// Asks, now or after the questions before; says whether there is anybody to ask.
-    pub(super) fn ask(&mut self, approval: ApprovalId) -> bool {
-        self.open.push_back(approval);
+    pub(super) fn ask(&mut self, asked: Asked) -> bool {
+        self.open.push_back(asked);
         if self.open.len() == 1 {
             self.prompt();
         }
@@ -51,9 +76,9 @@ impl Questions {
     }
 
     /// The question was answered elsewhere, or the answer was taken.
-    pub(super) fn withdraw(&mut self, approval: &str) {
-        let was_first = self.open.front().is_some_and(|first| first.to_string() == approval);
-        self.open.retain(|open| open.to_string() != approval);
+    pub(super) fn withdraw(&mut self, id: &str) {
+        let was_first = self.open.front().is_some_and(|first| first.is(id));
+        self.open.retain(|open| !open.is(id));
         if was_first {
             self.prompt();
         }
@@ -71,17 +96,17 @@ impl Questions {
             self.terminal = None;
             return None;
         };
-        let approval = *self.open.front()?;
+        let asked = *self.open.front()?;
         let Some((decision, note)) = understand(&line) else {
             self.prompt();
             return None;
         };
-        Some(Answered { approval, decision, note })
+        Some(Answered { asked, decision, note })
     }
 
     fn prompt(&mut self) {
-        let Some(terminal) = self.terminal.as_mut().filter(|_| !self.open.is_empty()) else { return };
-        note_piece(&bold("Run it? y = yes, n = no, anything else = no, and why: "));
+        let (Some(terminal), Some(first)) = (&mut self.terminal, self.open.front()) else { return };
+        note_piece(&bold(first.words()));
         if !terminal.reading {
             terminal.reading = terminal.read.send(()).is_ok();
         }
@@ -136,9 +161,12 @@ mod tests {
     fn without_a_terminal_questions_are_counted_until_they_are_answered_elsewhere() {
         let mut questions = Questions::new(false);
         let approval = ApprovalId::default();
-        assert!(!questions.ask(approval));
-        assert_eq!(questions.open(), 1);
+        let plan: PlanId = "0198b0c2-0000-7000-8000-000000000001".parse().unwrap();
+        assert!(!questions.ask(Asked::Approval(approval)) && !questions.ask(Asked::Plan(plan, 1)));
+        assert_eq!(questions.open(), 2);
         questions.withdraw(&approval.to_string());
+        assert_eq!(questions.open(), 1);
+        questions.withdraw(&plan.to_string());
         assert_eq!(questions.open(), 0);
     }
 }

@@ -63,7 +63,8 @@ impl Screen {
             "tool-call-output" => self.output(seen)?,
             "tool-call-end" => self.ended(seen)?,
             "approval-required" => self.question(seen)?,
-            "approval-resolved" => {
+            "plan-proposed" => self.plan(seen)?,
+            "approval-resolved" | "plan-resolved" => {
                 let said = seen
                     .field("note")
                     .as_str()
@@ -87,7 +88,7 @@ impl Screen {
 
     /// Says what is waited for, where that does not disturb a line.
     pub(super) fn status(&mut self, waits_for: &str, quiet_since: Instant) {
-        let disturbs = self.in_line || self.answer.in_line() || waits_for.starts_with("an approval");
+        let disturbs = self.in_line || self.answer.in_line() || waits_for.starts_with("a question");
         if self.out.is_json() || disturbs || !io::stderr().is_terminal() {
             return;
         }
@@ -137,8 +138,27 @@ impl Screen {
         let (capability, risk, until) =
             (seen.text("capability"), seen.text("risk"), clock(seen.text("expiresAt")));
         self.line(&bold(&format!("The agent asks to run {capability} (risk {risk}, open until {until})")))?;
+        self.line(&format!("    {}", why(seen)))?;
         for line in input_lines(seen.field("input")) {
             self.line(&format!("    {line}"))?;
+        }
+        Ok(())
+    }
+
+    fn plan(&mut self, seen: &Seen) -> Result<(), Failure> {
+        let (title, version) = (seen.text("title"), seen.field("planVersion"));
+        let about = match seen.field("expiresAt").as_str() {
+            Some(until) => format!("(version {version}, open until {})", clock(until)),
+            None => format!("(version {version})"),
+        };
+        let head = if title.is_empty() {
+            format!("The plan was changed {about}")
+        } else {
+            format!("The agent plans: {} {about}", printable(title))
+        };
+        self.line(&bold(&head))?;
+        for line in super::plan::step_lines(seen.field("steps")) {
+            self.line(&format!("    {}", printable(&line)))?;
         }
         Ok(())
     }
@@ -169,6 +189,19 @@ fn clock(time: &str) -> String {
         |_| printable(time),
         |time| time.with_timezone(&Local).format("%Y-%m-%d %H:%M:%S").to_string(),
     )
+}
+
+/// Why a person is asked, and what it takes.
+fn why(seen: &Seen) -> String {
+    let mut text =
+        format!("why: {} (rule `{}`)", printable(seen.text("reason")), printable(seen.text("rule")));
+    if let Some(needed) = seen.field("needed").as_u64().filter(|needed| *needed > 1) {
+        text += &format!("; {needed} people must approve it");
+    }
+    if let Some(before) = seen.field("askedBefore").as_u64().filter(|before| *before > 0) {
+        text += &format!("; it was asked for {before} times before and refused");
+    }
+    text
 }
 
 /// A call in one line.
