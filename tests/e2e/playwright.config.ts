@@ -8,8 +8,9 @@ export default defineConfig({
   // One installation, one browser: what runs beside each other here would only wait for each other.
   workers: 1,
   retries: 0,
-  timeout: 90_000,
-  expect: { timeout: 20_000 },
+  // Generous: they only keep a broken test from hanging.
+  timeout: 300_000,
+  expect: { timeout: 60_000 },
   reporter: [["list"]],
   use: {
     browserName: "chromium",

@@ -7,10 +7,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-use std::net::TcpListener;
-
 use oxagen_domain::Role;
-use oxagen_tests::{Installation, Process, Proxy, ROLES, Rows, Workspace, until};
+use oxagen_tests::{Containers, Installation, Process, Proxy, ROLES, Rows, Workspace, free_port, until};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader, stdin};
 
@@ -47,7 +45,7 @@ impl Stage {
         let others: Vec<_> = ROLES.iter().copied().filter(is_other).collect();
         let others = installation.start(&others).await;
         let runner = installation.start(RUNNER).await;
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let mut gateway = installation.launch(port, GATEWAY, &[]);
         gateway.ready().await;
         let door = Proxy::to(&gateway.url).await;
@@ -83,25 +81,57 @@ impl Stage {
                 self.workspace = self.installation.workspace_with_network(&self.gateway.url).await;
                 return self.addresses().await;
             }
+            ("go", conversation) => self.go(conversation).await,
             ("rows", conversation) => return self.rows(conversation).await,
             (other, _) => panic!("`{other}` is no command"),
         }
         json!({"done": command})
     }
 
-    /// What the three stores hold of a conversation's calls, once they agree on how many there are.
-    async fn rows(&self, conversation: &str) -> Value {
+    /// Tells the code that runs in a conversation to go on, and waits for its end.
+    async fn go(&self, conversation: &str) {
         let rows = Rows::of(&self.installation).await;
-        until("the three stores agreeing on the conversation's calls", async || {
+        let containers = Containers::at(&self.installation.servers.docker_host);
+        let sql = format!(
+            "select id from execution.tool_calls where conversation_id = '{conversation}' and status = 'started'"
+        );
+        let mut told = false;
+        until("the end of the code that was to go on", async || {
+            let running = rows.postgres(&sql).await;
+            // Again and again: the first container may be one that a dead runner has left.
+            for call in &running {
+                told |= containers.let_go(call["id"].as_str()?).await;
+            }
+            (told && running.is_empty()).then_some(())
+        })
+        .await;
+    }
+
+    /// What the three stores hold of a conversation's calls, once all of them have ended there.
+    async fn rows(&self, conversation: &str) -> Value {
+        const ENDED: &[&str] = &["completed", "failed", "cancelled", "denied", "in_doubt"];
+        let has_ended = |call: &Value| call["status"].as_str().is_some_and(|status| ENDED.contains(&status));
+        let rows = Rows::of(&self.installation).await;
+        until("the ends of the conversation's calls in the three stores", async || {
             let calls = rows
                 .postgres(&format!(
-                    "select id, capability, status, attempt from execution.tool_calls
+                    "select id, capability, status, attempt, policy_rule, plan_step, settled_as,
+                       original_input is distinct from input as edited from execution.tool_calls
                      where conversation_id = '{conversation}' order by requested_at, id"
                 ))
                 .await;
             let invocations = rows
                 .clickhouse(&format!(
                     "select call_id, status from tool_invocations final where conversation_id = '{conversation}'"
+                ))
+                .await;
+            if !calls.iter().chain(&invocations).all(has_ended) {
+                return None;
+            }
+            let messages = rows
+                .postgres(&format!(
+                    "select id, parent_message_id, role, turn_id from chat.messages
+                     where conversation_id = '{conversation}' order by created_at, role = 'assistant', id"
                 ))
                 .await;
             let ids: Vec<_> = calls.iter().map(|call| call["id"].clone()).collect();
@@ -113,7 +143,7 @@ impl Stage {
                 .await;
             let edges = edges.iter().filter(|edge| ids.contains(&edge["id"])).count();
             (calls.len() == invocations.len() && calls.len() == edges).then(|| {
-                json!({"calls": calls, "invocations": invocations, "edges": edges})
+                json!({"calls": calls, "invocations": invocations, "edges": edges, "messages": messages})
             })
         })
         .await

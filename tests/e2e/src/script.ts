@@ -1,6 +1,11 @@
 /** What the model says. Each behaviour has a word of its own, which a test puts into its message. */
 
-const code = (python: string) => ({ name: "agent_code_execute", arguments: { language: "python", code: python } });
+const code = (python: string, more = {}) => ({
+  name: "agent_code_execute",
+  arguments: { language: "python", code: python, ...more },
+});
+/** The longest that code may run. */
+const LONG = { timeoutMs: 300_000 };
 
 const COUNT = `import time
 for n in range(1, 6):
@@ -8,12 +13,15 @@ for n in range(1, 6):
     time.sleep(0.4)
 `;
 
-const WAIT = `import time
+/** Prints, and goes on when the stage is told `go`. */
+export const held = (line: string, end: string) => `import os, time
 for n in range(1, 4):
-    print("line", n, flush=True)
-time.sleep(6)
-print("woke up", flush=True)
+    print("${line}", n, flush=True)
+while not os.path.exists("/tmp/go"):
+    time.sleep(0.05)
+print("${end}", flush=True)
 `;
+const HELD = held("line", "woke up");
 
 const MARKDOWN = `Here is **what I found**, in a few forms.
 
@@ -37,6 +45,20 @@ def fib(n: int) -> int:
 > It is enough to look once.
 `;
 
+const plan = (title: string, steps: object[]) => ({
+  name: "agent_plan_create",
+  arguments: { title, rationale: "So that you see what I mean to do before I do it.", steps },
+});
+
+/** A step that is granted with exactly this code. */
+const step = (id: string, summary: string, python: string, dependsOn: string[] = []) => ({
+  id,
+  summary,
+  capability: "agent.code.execute",
+  input: { language: "python", code: python },
+  dependsOn,
+});
+
 const when = (word: string) => ({ userContains: word });
 
 export const SCRIPT = [
@@ -51,7 +73,14 @@ export const SCRIPT = [
   {
     name: "prints, then waits",
     match: when("print-then-wait"),
-    replies: [{ text: "I print, then wait.", calls: [code(WAIT)] }, { text: "The last line was {{lastToolResult.stdout.lastLine}}." }],
+    replies: [
+      {
+        reasoning: "The person wants to see lines as they come. Python prints them.",
+        text: "I print, then wait.",
+        calls: [code(HELD, LONG)],
+      },
+      { text: "The last line was {{lastToolResult.stdout.lastLine}}." },
+    ],
   },
   {
     name: "goes out",
@@ -59,7 +88,7 @@ export const SCRIPT = [
     replies: [
       {
         text: "I will reach out to the network.",
-        calls: [{ name: "agent_code_execute", arguments: { language: "python", code: WAIT, network: "allow" } }],
+        calls: [code(HELD, { ...LONG, network: "allow" })],
       },
       { text: "I do not know whether it happened, and will not try again by myself." },
     ],
@@ -68,6 +97,65 @@ export const SCRIPT = [
     name: "falls silent",
     match: when("fall-silent"),
     reply: { text: "These are the first words of an answer that pauses before its end.", chunkSize: 6, stallAfter: 6, stallMs: 5000 },
+  },
+  {
+    // For as long as a test wants: it ends when the turn is stopped.
+    name: "falls silent for good",
+    match: when("first-words"),
+    reply: { text: "These are the first words of an answer that never ends.", chunkSize: 6, stallAfter: 6, stallMs: 600_000 },
+  },
+  {
+    name: "says the rest later",
+    match: when("two-halves"),
+    reply: { text: "These are the first words of an answer that goes on when it may.", chunkSize: 6, holdAfter: 6 },
+  },
+  {
+    // What a person has made of the plan is what it does.
+    name: "carries out a plan",
+    match: when("carry-out"),
+    replies: [
+      {
+        reasoning: "Nothing may run yet. A plan says what is to come.",
+        text: "I plan first.",
+        calls: [
+          plan("Two numbers and a word", [
+            { ...step("compute", "Compute the number", "print('as proposed')"), intent: "The rest needs it." },
+            { id: "count", summary: "Count slowly", capability: "agent.code.execute", dependsOn: ["compute"] },
+            { id: "tell", summary: "Tell what came of it", dependsOn: ["compute", "count"] },
+          ]),
+        ],
+      },
+      { text: "As planned.", calls: [code("{{lastToolResult.code}}")] },
+      { text: "Now I count.", calls: [code(HELD, LONG)] },
+      { text: "And one thing more.", calls: [code("print('gone')")] },
+      {
+        text: "I left that. You said: {{lastToolResult.note | lastToolResult.message | lastToolResult}}",
+        delayMs: 10,
+      },
+    ],
+  },
+  {
+    name: "keeps to its plan",
+    match: when("keep-to-it"),
+    replies: [
+      { text: "I plan.", calls: [plan("Two steps", [step("one", "Say one", "print(1)"), step("two", "Say two", "print(2)", ["one"])])] },
+      { text: "The first.", calls: [code("print(1)")] },
+      { text: "The second.", calls: [code("print(2)")] },
+      { text: "Both are done." },
+    ],
+  },
+  {
+    name: "is told no",
+    match: when("rejected-plan"),
+    replies: [
+      { text: "I plan.", calls: [plan("Something bold", [step("bold", "Be bold", "print('bold')")])] },
+      { text: "Then not. You said: {{lastToolResult.note | lastToolResult.message | lastToolResult}}" },
+    ],
+  },
+  {
+    name: "asks for the same again",
+    match: when("once-more"),
+    replies: [{ text: "I ask.", calls: [code("print('the same')")] }, { text: "It is done." }],
   },
   {
     name: "refused",

@@ -16,9 +16,19 @@ export interface Addresses {
 }
 
 export interface Rows {
-  calls: { id: string; capability: string; status: string; attempt: number }[];
+  calls: {
+    id: string;
+    capability: string;
+    status: string;
+    attempt: number;
+    policy_rule: string;
+    plan_step: string | null;
+    settled_as: string | null;
+    edited: boolean;
+  }[];
   invocations: { call_id: string; status: string }[];
   edges: number;
+  messages: { id: string; parent_message_id: string | null; role: string; turn_id: string }[];
 }
 
 const PROJECT = resolve(import.meta.dirname, "../../..");
@@ -58,7 +68,15 @@ export class Stage {
   start = () => this.tell("start");
   /** kill -9 of the runner, and another one. */
   anotherRunner = () => this.tell("runner");
-  /** What the three stores hold of a conversation's calls. */
+  /** Tells the code that runs in a conversation to go on, where it waits for that; until its end. */
+  go = (conversation: string) => this.tell(`go ${conversation}`);
+  /** Lets the answers of a scenario go on that are held (`holdAfter`). */
+  async letGo(scenario: string) {
+    const url = new URL(`/__let_go/${encodeURIComponent(scenario)}`, this.addresses.model);
+    const answer = await fetch(url, { method: "POST" });
+    if (!answer.ok) throw new Error(`${scenario} is held on: ${await answer.text()}`);
+  }
+  /** What the three stores hold of a conversation's calls, once all of them have ended. */
   rows = (conversation: string) => this.tell<Rows>(`rows ${conversation}`);
 
   /** A workspace of its own, with keys of its own. */
@@ -67,8 +85,11 @@ export class Stage {
   }
 
   async end() {
+    // One that has ended by itself says nothing any more.
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const ended = new Promise((done) => this.child.once("exit", done));
     this.child.stdin?.end();
-    await new Promise((done) => this.child.once("exit", done));
+    await ended;
   }
 }
 

@@ -15,9 +15,11 @@ export const test = base.extend<{ person: Person }, { stage: Stage }>({
       await use(stage);
       await stage.end();
     },
-    { scope: "worker", timeout: 120_000 },
+    { scope: "worker", timeout: 600_000 },
   ],
   person: async ({ page, stage }, use) => {
+    // Nothing of what other tests have left is to be seen.
+    await stage.workspace();
     const problems = watch(page);
     await use(new Person(page, stage));
     // Whatever a test did: nothing of it may be an error to the page, and the key may be in no address.

@@ -1,5 +1,6 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { idlePage } from "../src/idle.ts";
 import { expect, test } from "../src/test.ts";
 
 /** Nothing serious on this page as it is now, in either theme. */
@@ -14,9 +15,12 @@ async function isFine(page: Page, what: string) {
   }
 }
 
-test("no page and no card has a serious fault, in light and dark", async ({ person, stage }) => {
-  test.setTimeout(240_000);
+test("no page and no card has a serious fault; meanwhile an idle page only listens", async ({ person, stage, browser }) => {
+  test.setTimeout(900_000);
   const { page } = person;
+  const wasIdle = await idlePage(browser, stage);
+  // What happens from here on happens in another workspace.
+  await stage.workspace();
   await page.goto(stage.addresses.url);
   await isFine(page, "sign in");
   await person.comes();
@@ -24,17 +28,18 @@ test("no page and no card has a serious fault, in light and dark", async ({ pers
   await page.getByRole("button", { name: "Options" }).click();
   await isFine(page, "options");
   await page.keyboard.press("Escape");
-  await person.begins("show-markdown");
+  const conversation = await person.begins("show-markdown");
   await expect(person.messages).toContainText("It is enough to look once.");
   await isFine(page, "markdown");
-  await person.says("Please count-slowly");
-  await expect(person.question).toBeVisible();
+  await person.says("Please print-then-wait");
+  await person.isAsked();
   await person.question.press("n");
   await isFine(page, "a question");
   await person.question.getByRole("button", { name: /Approve/ }).click();
-  await expect(page.getByRole("log", { name: "Live output" })).toContainText("line 1");
+  await expect(person.output).toContainText("line 3");
   await isFine(page, "live output");
-  await expect(person.messages).toContainText("It printed line 5.");
+  await stage.go(conversation);
+  await expect(person.messages).toContainText("The last line was woke up.");
   await page.getByRole("button", { name: /Show the details/ }).click();
   await page.getByRole("button", { name: "Thoughts" }).click();
   await isFine(page, "a tool call");
@@ -45,18 +50,17 @@ test("no page and no card has a serious fault, in light and dark", async ({ pers
   await isFine(page, "history");
   await page.getByRole("button", { name: "Back to now" }).click();
   await person.says("reach-out");
-  await expect(person.question).toBeVisible();
-  await person.question.press("a");
-  await expect(page.getByRole("log", { name: "Live output" })).toContainText("line 1");
+  await person.approves();
+  await expect(person.output).toContainText("line 3");
   await stage.anotherRunner();
   await expect(person.messages).toContainText("I do not know whether it happened");
   await isFine(page, "a doubt");
   await person.says("fail-now");
-  await expect(page.getByText("The turn failed.")).toBeVisible();
+  await expect(page.getByText("The turn failed")).toBeVisible();
   await isFine(page, "a failure");
   await page.goto(`${stage.addresses.url}/approvals`);
   await isFine(page, "approvals");
-  for (const section of ["appearance", "tools", "agents", "keys"]) {
+  for (const section of ["appearance", "tools", "policy", "standing", "agents", "keys"]) {
     await page.goto(`${stage.addresses.url}/settings/${section}`);
     await expect(page.getByRole("region").last()).toBeVisible();
     await isFine(page, section);
@@ -65,6 +69,35 @@ test("no page and no card has a serious fault, in light and dark", async ({ pers
   await page.goto(stage.addresses.url);
   await page.getByRole("button", { name: "Menu" }).click();
   await isFine(page, "the menu");
+  await wasIdle(60_000);
+});
+
+test("nor have plans, edited questions and the inbox", async ({ person, stage }) => {
+  test.setTimeout(900_000);
+  const { page, plan, question } = person;
+  await person.comes();
+  await page.getByRole("radio", { name: "Plan" }).check();
+  await person.begins("Please carry-out what you planned");
+  await expect(plan.getByRole("button", { name: /^Approve/ })).toBeEnabled();
+  await plan.getByRole("button", { name: "Show the arguments of step 1" }).click();
+  await isFine(page, "a plan");
+  await page.goto(`${stage.addresses.url}/approvals`);
+  await expect(plan).toBeVisible();
+  await isFine(page, "a plan in the inbox");
+  await page.goBack();
+  await plan.getByRole("button", { name: /Amend/ }).click();
+  await expect(plan.getByRole("textbox", { name: "code" })).toBeVisible();
+  await isFine(page, "a plan that is amended");
+  await plan.getByRole("button", { name: "Leave as it is" }).click();
+  await plan.getByRole("button", { name: /^Approve/ }).click();
+  await person.isAsked();
+  await question.press("e");
+  await question.press("r");
+  await question.getByRole("radio", { name: /calls like this one/ }).check();
+  await expect(question.getByRole("textbox", { name: "code" })).toBeVisible();
+  await isFine(page, "an edited question, and drift");
+  await question.getByRole("radio", { name: "JSON" }).check();
+  await isFine(page, "a question as JSON");
 });
 
 test("on a narrow screen nothing is wider than the screen", async ({ person }) => {
@@ -74,7 +107,9 @@ test("on a narrow screen nothing is wider than the screen", async ({ person }) =
   await person.begins("show-markdown");
   await expect(person.messages).toContainText("It is enough to look once.");
   await person.says("Please count-slowly");
-  await expect(person.question).toBeVisible();
+  await person.isAsked();
+  await person.question.press("e");
+  await expect(person.question.getByRole("textbox", { name: "code" })).toBeVisible();
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   expect(wide).toBeLessThanOrEqual(360);
   const list = await person.messages.evaluate((element) => [element.scrollWidth, element.clientWidth]);

@@ -3,24 +3,32 @@ import { expect, test } from "../src/test.ts";
 test("a person is asked, approves with the keyboard alone, and sees live output and the answer", async ({ person, stage }) => {
   const { page } = person;
   await person.comes();
-  await page.keyboard.type("Please count-slowly");
+  await expect(person.message).toBeFocused();
+  await page.keyboard.type("hello");
   await page.keyboard.press("Enter");
-  await page.waitForURL(/\/c\//);
+  await expect(person.messages).toContainText("You said: “hello”.");
+  // Who follows the conversation live is told what the agent asks.
+  await expect(person.connection).toHaveText("Live");
+  await expect(person.message).toBeFocused();
+  await page.keyboard.type("Please print-then-wait");
+  await page.keyboard.press("Enter");
 
   await expect(person.question).toContainText("Run Python");
   await expect(person.question).toContainText('print("line", n, flush=True)');
+  await person.isAsked();
   await expect(page.getByRole("alert")).toContainText("The agent asks for approval");
   await page.keyboard.press("Alt+a");
   await expect(person.question).toBeFocused();
   await page.keyboard.press("a");
 
-  await expect(page.getByRole("log", { name: "Live output" })).toContainText("line 2");
-  await expect(person.messages).toContainText("It printed line 5.");
+  await expect(person.output).toContainText("line 2");
+  await stage.go(person.conversation());
+  await expect(person.messages).toContainText("The last line was woke up.");
   await expect(page.getByText("Approved by you")).toBeVisible();
   await expect(person.question).toHaveCount(0);
 
   const { calls, invocations, edges } = await stage.rows(person.conversation());
-  expect(calls).toMatchObject([{ capability: "agent.code.execute", status: "completed", attempt: 1 }]);
+  expect(calls).toMatchObject([{ capability: "agent.code.execute", status: "completed" }]);
   expect(invocations).toMatchObject([{ status: "completed" }]);
   expect(edges).toBe(1);
 });
@@ -29,9 +37,11 @@ test("a person denies with a note, by keyboard, and the agent reads it", async (
   const { page } = person;
   await person.comes();
   await person.begins("delete-everything");
-  await expect(person.question).toBeVisible();
+  await person.isAsked();
   await page.keyboard.press("Alt+a");
+  await expect(person.question).toBeFocused();
   await page.keyboard.press("n");
+  await expect(person.question.getByRole("textbox")).toBeFocused();
   await page.keyboard.type("Not before Friday.");
   await page.keyboard.press("Control+Enter");
   await expect(person.messages).toContainText("said: Not before Friday.");
@@ -81,24 +91,26 @@ test("what a model writes can neither run nor fetch anything", async ({ person }
 test("a turn that runs is stopped, and one that fails says why", async ({ person }) => {
   const { page } = person;
   await person.comes();
-  await person.begins("speak-slowly");
-  await expect(person.messages).toContainText("word word");
+  await person.begins("first-words");
+  await expect(person.messages).toContainText("These are the");
   await page.getByRole("button", { name: "Stop" }).click();
-  await expect(page.getByText("Stopped.")).toBeVisible();
+  await expect(page.getByText("Stopped")).toBeVisible();
   await expect(page.getByRole("button", { name: "Stop" })).toHaveCount(0);
   await person.says("fail-now");
-  await expect(page.getByText("The turn failed.")).toBeVisible();
+  await expect(page.getByText("The turn failed")).toBeVisible();
   await expect(page.getByRole("link", { name: /model_unauthorized/ })).toBeVisible();
 });
 
 test("a message for a busy agent waits its turn", async ({ person }) => {
   const { page } = person;
   await person.comes();
-  await person.begins("fall-silent");
-  await expect(person.messages).toContainText("These are the");
+  await person.begins("delete-everything");
+  await person.isAsked();
   await person.message.fill("and then this");
   await page.getByRole("button", { name: "Queue" }).click();
   await expect(page.getByText("Waits until the turn before has ended.")).toBeVisible();
+  await person.question.getByRole("button", { name: /Deny/ }).click();
+  await expect(person.messages).toContainText("Understood, I will not.");
   await expect(person.messages).toContainText("You said: “and then this”.");
 });
 
@@ -126,9 +138,9 @@ test("a call whose runner died is in doubt, and the page says so", async ({ pers
   await person.comes();
   await person.begins("reach-out");
   await person.question.getByRole("button", { name: /Approve/ }).click();
-  await expect(person.page.getByRole("log", { name: "Live output" })).toContainText("line 1");
+  await expect(person.output).toContainText("line 3");
   await stage.anotherRunner();
-  await expect(person.messages).toContainText("This may or may not have happened.");
+  await expect(person.messages).toContainText("This may or may not have happened");
   await expect(person.messages).toContainText("I do not know whether it happened");
   const { calls } = await stage.rows(person.conversation());
   expect(calls).toMatchObject([{ status: "in_doubt", attempt: 1 }]);

@@ -1,7 +1,5 @@
 import { expect, test } from "../src/test.ts";
 
-test.beforeEach(({ stage }) => stage.workspace());
-
 test("many questions are answered at once in the inbox", async ({ person }) => {
   const { page } = person;
   await person.comes();

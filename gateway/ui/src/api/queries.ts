@@ -31,6 +31,36 @@ export const approvals = queryOptions({
   queryFn: () => data(api.GET("/v1/approvals", { params: { query: { status: "open", limit: 200 } } })),
 });
 
+export const plans = queryOptions({
+  queryKey: ["plans"],
+  queryFn: () => data(api.GET("/v1/plans", { params: { query: { status: "proposed", limit: 200 } } })),
+});
+
+/** Calls of which nobody knows whether they happened. */
+export const doubts = queryOptions({
+  queryKey: ["doubts"],
+  queryFn: () => data(api.GET("/v1/tool-calls", { params: { query: { status: "in_doubt", limit: 200 } } })),
+});
+
+export const call = (id: string) =>
+  queryOptions({
+    queryKey: ["call", id],
+    queryFn: () => data(api.GET("/v1/tool-calls/{id}", { params: { path: { id } } })),
+  });
+
+export const policy = queryOptions({ queryKey: ["policy"], queryFn: () => data(api.GET("/v1/policy")) });
+
+export const standing = queryOptions({
+  queryKey: ["standing"],
+  queryFn: () => data(api.GET("/v1/standing-approvals")),
+});
+
+export const tool = (capability: string) =>
+  queryOptions({
+    queryKey: ["tool", capability],
+    queryFn: () => data(api.GET("/v1/tools/{capability}", { params: { path: { capability } } })),
+  });
+
 export const agents = queryOptions({ queryKey: ["agents"], queryFn: () => data(api.GET("/v1/agents")) });
 
 export const tools = queryOptions({ queryKey: ["tools"], queryFn: () => data(api.GET("/v1/tools")) });

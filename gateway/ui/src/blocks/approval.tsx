@@ -1,10 +1,9 @@
 /** A question to a person, inside the conversation that waits for it; and the answer once it is given. */
-import { useQuery } from "@tanstack/react-query";
 import { Check, Clock, X } from "lucide-react";
-import { me } from "../api/queries";
 import type { Approval } from "../history/model";
-import { ApprovalPanel } from "../parts/approval-panel";
 import { When } from "../parts/time";
+import { useWho } from "../parts/who";
+import { ApprovalPanel } from "../questions/approval-panel";
 import type { BlockOf } from "./block";
 
 export function ApprovalBlock({ block: { approval } }: { block: BlockOf<"approval"> }) {
@@ -19,17 +18,17 @@ const WORDS: Record<Exclude<Approval["status"], "open">, string> = {
 };
 
 export function Answered({ approval }: { approval: Approval }) {
-  const { data } = useQuery(me);
-  const { status, resolvedBy, resolvedAt, note } = approval;
+  const { status, resolvedBy, resolvedAt, note, edited } = approval;
+  const who = useWho(resolvedBy);
   if (status === "open") return null;
   const Icon = status === "approved" ? Check : status === "denied" ? X : Clock;
-  const who = resolvedBy && (resolvedBy === data?.userId ? "you" : `user ${resolvedBy.slice(-6)}`);
   return (
     <div className={`answered ${status}`}>
       <Icon size={15} aria-hidden />
       <p>
         {WORDS[status]}
         {who && ` by ${who}`}
+        {edited && ", with other arguments"}
         {resolvedAt && (
           <span className="muted">
             {" · "}

@@ -1,5 +1,5 @@
 /** What a turn's answer is made of, in the order in which it happened. */
-import type { Approval, Call, Draft, Failure, Step, Turn } from "../history/model";
+import type { Approval, Call, Draft, Failure, Plan, Step, Turn } from "../history/model";
 
 export type Block =
   | { kind: "reasoning"; key: string; text: string; streaming: boolean }
@@ -7,6 +7,7 @@ export type Block =
   | { kind: "draft"; key: string; draft: Draft }
   | { kind: "tool_call"; key: string; call: Call; approval?: Approval }
   | { kind: "approval"; key: string; approval: Approval }
+  | { kind: "plan"; key: string; plan: Plan; turn: Turn }
   | { kind: "step_failed"; key: string; step: Step }
   | { kind: "error"; key: string; error: Failure; turn: Turn };
 
@@ -32,11 +33,17 @@ function ofStep(turn: Turn, step: Step): Block[] {
     const call = turn.calls[id];
     if (!call) continue;
     const approval = call.approvalId ? turn.approvals[call.approvalId] : undefined;
+    const plan = planOf(turn, id);
     // A question shows everything that its call would.
-    if (approval?.status === "open") blocks.push({ kind: "approval", key: approval.id, approval });
+    if (plan) blocks.push({ kind: "plan", key: plan.id, plan, turn });
+    else if (approval?.status === "open") blocks.push({ kind: "approval", key: approval.id, approval });
     else blocks.push({ kind: "tool_call", key: id, call, approval });
   }
   // Only while it is the last word: the next attempt takes its place.
   if (step.status === "failed" && !turn.error) blocks.push({ kind: "step_failed", key: key("failed"), step });
   return blocks;
+}
+
+function planOf(turn: Turn, callId: string): Plan | undefined {
+  return Object.values(turn.plans).find((plan) => plan.callId === callId);
 }

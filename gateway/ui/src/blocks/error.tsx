@@ -8,7 +8,7 @@ export function ErrorBlock({ block: { error, turn } }: { block: BlockOf<"error">
     <div className={cancelled ? "note" : "note bad"}>
       {cancelled ? <CircleSlash size={18} aria-hidden /> : <CircleX size={18} aria-hidden />}
       <p>
-        <strong>{cancelled ? "Stopped." : "The turn failed."}</strong> {error.message}
+        <strong>{cancelled ? "Stopped" : "The turn failed"}</strong>: {error.message}.
         {!cancelled && (
           <>
             {" "}

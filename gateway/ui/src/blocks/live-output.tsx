@@ -9,7 +9,13 @@ export function LiveOutput({ call }: { call: Call }) {
   }, [call.printed]);
   return (
     <pre ref={end} className="live-output" role="log" aria-live="off" aria-label="Live output" tabIndex={0}>
-      {call.printed.length === 0 && <span className="muted">Running. Nothing printed yet.</span>}
+      {call.printed.length === 0 && (
+        <span className="muted">
+          {call.settled
+            ? "Running again. What it prints comes with its end."
+            : "Running. Nothing printed yet."}
+        </span>
+      )}
       {call.printed.map((piece, index) => (
         <span key={index} className={piece.channel}>
           {piece.text}

@@ -4,6 +4,7 @@ import { ApprovalBlock } from "./approval";
 import type { Block, BlockOf } from "./block";
 import { DraftBlock } from "./draft";
 import { ErrorBlock } from "./error";
+import { PlanBlock } from "./plan";
 import { ReasoningBlock } from "./reasoning";
 import { StepFailedBlock } from "./step-failed";
 import { TextBlock } from "./text";
@@ -15,6 +16,7 @@ const KINDS: { [K in Block["kind"]]: ComponentType<{ block: BlockOf<K> }> } = {
   draft: DraftBlock,
   tool_call: ToolCallBlock,
   approval: ApprovalBlock,
+  plan: PlanBlock,
   step_failed: StepFailedBlock,
   error: ErrorBlock,
 };

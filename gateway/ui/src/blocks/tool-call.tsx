@@ -2,14 +2,15 @@
 import { ChevronDown } from "lucide-react";
 import { useId, useState } from "react";
 import type { Approval, Call } from "../history/model";
-import { RiskBadge } from "../parts/badge";
+import { Badge, RiskBadge } from "../parts/badge";
 import { lasting } from "../parts/time";
+import { DRIFT } from "../questions/approval-panel";
 import { toolView } from "../tools/tool-view";
 import { Answered } from "./approval";
 import type { BlockOf } from "./block";
 import { CallStatusIcon, statusWords } from "./call-status";
 import { FullValue } from "./full-value";
-import { InDoubt } from "./in-doubt";
+import { InDoubt, SettledBy } from "./in-doubt";
 import { LiveOutput } from "./live-output";
 
 export function ToolCallBlock({ block: { call, approval } }: { block: BlockOf<"tool_call"> }) {
@@ -25,6 +26,8 @@ export function ToolCallBlock({ block: { call, approval } }: { block: BlockOf<"t
           <h3>{title}</h3>
           <span className="facts">
             <RiskBadge risk={call.risk} />
+            {call.planned && <Badge tone="info">as planned</Badge>}
+            {approval?.rule === DRIFT && <Badge tone="warn">not in the plan</Badge>}
             <span className="muted">{statusWords(call)}</span>
             {call.attempt > 1 && <span className="muted">attempt {call.attempt}</span>}
             {call.latencyMs !== undefined && call.latencyMs > 0 && (
@@ -50,6 +53,7 @@ export function ToolCallBlock({ block: { call, approval } }: { block: BlockOf<"t
         {open && <Details call={call} approval={approval} />}
       </div>
       {approval && <Answered approval={approval} />}
+      {call.settled && <SettledBy settled={call.settled} />}
     </section>
   );
 }
@@ -73,6 +77,14 @@ function Details({ call, approval }: { call: Call; approval?: Approval }) {
       <FullValue value={call.input} digest={call.inputRef}>
         {(input) => <Arguments input={input} />}
       </FullValue>
+      {call.original && (
+        <>
+          <h4>As the agent asked for it</h4>
+          <FullValue value={call.original.input} digest={call.original.inputRef}>
+            {(input) => <Arguments input={input} />}
+          </FullValue>
+        </>
+      )}
       {call.output !== undefined && (
         <>
           <h4>Result</h4>
@@ -96,6 +108,7 @@ function Details({ call, approval }: { call: Call; approval?: Approval }) {
         <Field name="Tool" value={call.capability} />
         <Field name="Effect" value={call.effect} />
         {call.rule && <Field name="Decided by" value={call.rule} />}
+        {call.planned && <Field name="Step of the plan" value={call.planned.stepId} />}
         {approval && <Field name="Approval" value={approval.status} />}
         <Field name="Call" value={call.id} />
       </dl>

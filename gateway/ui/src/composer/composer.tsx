@@ -11,6 +11,7 @@ import { announce } from "../parts/announcer";
 import { Button, IconButton } from "../parts/button";
 import { ErrorNote } from "../parts/states";
 import { draftOf } from "./draft";
+import { ModeSwitch } from "./mode-switch";
 import { Options } from "./options";
 
 interface Props {
@@ -45,6 +46,7 @@ export function Composer({ conversation, parent, running, archived, sent }: Prop
             parentMessageId: parent ?? null,
             model: draft.model.trim() || null,
             agentId: draft.agentId || null,
+            mode: draft.mode,
             onBusy: running ? "enqueue" : "reject",
             ...(Object.keys(draft.budget).length > 0 && { budget: draft.budget }),
           },
@@ -53,7 +55,7 @@ export function Composer({ conversation, parent, running, archived, sent }: Prop
       ),
     onSuccess: (receipt) => {
       key.current = crypto.randomUUID();
-      store.set({ ...store.get(), text: "" });
+      store.set({ ...store.get(), text: "", mode: "act" });
       announce(running ? "Your message waits for its turn." : "Sent.");
       sent?.(receipt);
     },
@@ -72,6 +74,10 @@ export function Composer({ conversation, parent, running, archived, sent }: Prop
     store.set({ ...store.get(), text });
   };
   const keys = (event: KeyboardEvent) => {
+    if (event.altKey && event.code === "KeyP") {
+      event.preventDefault();
+      store.set({ ...draft, mode: draft.mode === "plan" ? "act" : "plan" });
+    }
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     submit();
@@ -96,12 +102,19 @@ export function Composer({ conversation, parent, running, archived, sent }: Prop
           value={text}
           rows={1}
           aria-label="Message"
-          placeholder={running ? "Write what comes next" : "Ask anything"}
+          placeholder={
+            running
+              ? "Write what comes next"
+              : draft.mode === "plan"
+                ? "Ask for a plan; nothing runs before you approve it"
+                : "Ask anything"
+          }
           onChange={(event) => write(event.target.value)}
           onKeyDown={keys}
           autoFocus={!matchMedia("(pointer: coarse)").matches}
         />
         <div className="composer-row">
+          <ModeSwitch draft={store} />
           <Options draft={store} />
           <span className="grow" />
           {running && <StopButton turn={running} />}

@@ -4,12 +4,14 @@ import { Store } from "../live/store";
 
 export interface Draft {
   text: string;
+  /** Whether the agent is to plan first; of the next message alone. */
+  mode: Schema["Mode"];
   model: string;
   agentId: string;
   budget: Partial<Schema["Budget"]>;
 }
 
-const NOTHING: Draft = { text: "", model: "", agentId: "", budget: {} };
+const NOTHING: Draft = { text: "", mode: "act", model: "", agentId: "", budget: {} };
 const drafts = new Map<string, Store<Draft>>();
 
 function name(conversation: string) {
@@ -32,7 +34,8 @@ export function draftOf(conversation: string): Store<Draft> {
   drafts.set(conversation, store);
   store.subscribe(() => {
     const { text, ...options } = store.get();
-    const isEmpty = !text && !options.model && !options.agentId && Object.keys(options.budget).length === 0;
+    const { mode, model, agentId, budget } = options;
+    const isEmpty = !text && mode === "act" && !model && !agentId && Object.keys(budget).length === 0;
     try {
       if (isEmpty) localStorage.removeItem(name(conversation));
       else localStorage.setItem(name(conversation), JSON.stringify(store.get()));

@@ -15,10 +15,12 @@ const LIMITS: { field: keyof Schema["Budget"]; label: string; max?: number; hint
   { field: "maxWallSeconds", label: "Seconds", hint: "no limit" },
 ];
 
+const OPTIONS = "Options";
+
 function summary(draft: Draft, agent: string | undefined): string {
   const limits = Object.keys(draft.budget).length;
   const parts = [agent, draft.model.trim(), limits > 0 && `${limits} ${limits === 1 ? "limit" : "limits"}`];
-  return parts.filter(Boolean).join(" · ") || "Options";
+  return parts.filter(Boolean).join(" · ") || OPTIONS;
 }
 
 export function Options({ draft: store }: { draft: Store<Draft> }) {
@@ -32,11 +34,17 @@ export function Options({ draft: store }: { draft: Store<Draft> }) {
     set({ budget: value > 0 ? { ...budget, [field]: value } : budget });
   };
   const chosen = all.find((agent) => agent.agentId === draft.agentId);
+  const words = summary(draft, chosen?.name);
   return (
     <Popover.Root>
       <Popover.Trigger asChild>
-        <Button look="quiet" size="small" className="options-button">
-          <SlidersHorizontal size={15} aria-hidden /> {summary(draft, chosen?.name)}
+        <Button
+          look="quiet"
+          size="small"
+          className="options-button"
+          aria-label={words === OPTIONS ? OPTIONS : `${OPTIONS}: ${words}`}
+        >
+          <SlidersHorizontal size={15} aria-hidden /> <span className="words">{words}</span>
         </Button>
       </Popover.Trigger>
       <Popover.Portal>

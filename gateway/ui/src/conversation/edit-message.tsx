@@ -6,6 +6,9 @@ import type { Turn } from "../history/model";
 import { Button } from "../parts/button";
 import { ErrorNote } from "../parts/states";
 
+/** What the first message of a conversation follows: nothing. */
+const BEGINNING = "00000000-0000-0000-0000-000000000000";
+
 export function EditMessage({
   turn,
   conversation,
@@ -24,7 +27,8 @@ export function EditMessage({
           body: {
             text,
             conversationId: conversation,
-            parentMessageId: turn.parentId ?? null,
+            parentMessageId: turn.parentId ?? BEGINNING,
+            mode: turn.asked,
             onBusy: "reject",
           },
           headers: { "Idempotency-Key": `${key}-${text.length}` },

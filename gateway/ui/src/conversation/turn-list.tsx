@@ -37,7 +37,14 @@ export function TurnList({ conversation, turns, branches, choose, canEdit }: Pro
     const box = scroll.current;
     if (!box?.firstElementChild) return;
     // Whatever makes the content higher: new text, a card that opens, a font.
-    const observer = new ResizeObserver(() => stay.current && toEnd());
+    const observer = new ResizeObserver(() => {
+      // What has become so short that all of it is seen is at its end.
+      if (box.scrollHeight - box.clientHeight < NEAR) {
+        stay.current = true;
+        setAtEnd(true);
+      }
+      if (stay.current) toEnd();
+    });
     observer.observe(box.firstElementChild);
     observer.observe(box);
     return () => observer.disconnect();

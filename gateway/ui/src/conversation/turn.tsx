@@ -4,6 +4,7 @@ import { memo, useState } from "react";
 import { blocksOf } from "../blocks/block";
 import { BlockView } from "../blocks/registry";
 import { isEnded, type Turn } from "../history/model";
+import { Badge } from "../parts/badge";
 import { IconButton } from "../parts/button";
 import { CopyButton } from "../parts/code";
 import { amount, lasting, When } from "../parts/time";
@@ -34,8 +35,9 @@ export const TurnView = memo(function TurnView({ turn, branch, conversation, can
           <h2 className="unseen">You said</h2>
           <div className="bubble">{turn.text}</div>
           <div className="message-row">
+            {turn.asked === "plan" && <Badge tone="info">plan first</Badge>}
             {branch && <BranchSwitch {...branch} />}
-            {canEdit && turn.parentId && !past && (
+            {canEdit && !past && (
               <IconButton name="Edit and branch" className="small on-hover" onClick={() => setEditing(true)}>
                 <Pencil size={14} aria-hidden />
               </IconButton>
@@ -94,7 +96,8 @@ function Standing({ turn }: { turn: Turn }) {
   const step = turn.steps.at(-1);
   const speaks = step && (step.text || step.reasoning || step.drafts.length > 0);
   const waits = !step || (step.status === "asking" && !speaks) || step.status === "failed";
-  return waits ? <p className="standing shimmer">Working…</p> : null;
+  if (!waits) return null;
+  return <p className="standing shimmer">{turn.mode === "plan" ? "Planning…" : "Working…"}</p>;
 }
 
 /** Tokens, calls and time of a turn that has ended. */

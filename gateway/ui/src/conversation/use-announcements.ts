@@ -21,6 +21,14 @@ export function useAnnouncements(turn: Turn | undefined, live: boolean) {
         announce(`The agent asks for approval: ${what}. Press Alt and A to go there.`, true);
       }
     }
+    for (const plan of Object.values(turn.plans)) {
+      if (plan.status === "proposed" && same?.plans[plan.id]?.version !== plan.version)
+        announce(`The agent puts a plan to you: ${plan.title}. Press Alt and A to go there.`, true);
+    }
+    for (const call of Object.values(turn.calls)) {
+      if (call.status === "in_doubt" && same?.calls[call.id]?.status !== "in_doubt")
+        announce(`It is unknown what became of: ${toolView(call.capability).title(call.input)}.`, true);
+    }
     if (turn.status === same?.status) return;
     if (turn.status === "running" && !same) announce("The agent is working.");
     if (isEnded(turn)) announce(turn.error ? turn.error.message : answer(turn));

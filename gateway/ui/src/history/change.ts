@@ -1,5 +1,5 @@
 /** Copies along the path of a change, so that what did not change stays the same object. */
-import type { Approval, Call, Step, Talk, Turn } from "./model";
+import type { Approval, Call, Plan, Step, Talk, Turn } from "./model";
 
 export function inTurn(talk: Talk, id: string | null | undefined, change: (turn: Turn) => Turn): Talk {
   const turn = id ? talk.turns[id] : undefined;
@@ -20,4 +20,9 @@ export function inCall(turn: Turn, id: string, change: (call: Call) => Call): Tu
 export function inApproval(turn: Turn, id: string, change: (approval: Approval) => Approval): Turn {
   const approval = turn.approvals[id];
   return approval ? { ...turn, approvals: { ...turn.approvals, [id]: change(approval) } } : turn;
+}
+
+export function inPlan(turn: Turn, id: string, change: (plan: Plan) => Plan): Turn {
+  const plan = turn.plans[id];
+  return plan ? { ...turn, plans: { ...turn.plans, [id]: change(plan) } } : turn;
 }

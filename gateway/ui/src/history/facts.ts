@@ -3,7 +3,7 @@
  * and a test folds them all; fields that a screen does not need are left out here.
  */
 import type { Schema } from "../api/client";
-import type { ApprovalStatus, CallStatus, Failure, Risk, Usage } from "./model";
+import type { ApprovalStatus, CallStatus, Failure, PlanStep, Risk, StepStatus, Usage } from "./model";
 
 export type Fact = Schema["Fact"];
 
@@ -24,7 +24,7 @@ export interface Payloads {
   };
   "conversation.renamed": { title: string };
   "conversation.archived": Record<never, never>;
-  "turn.requested": { spec: { agentId: string; model?: string } };
+  "turn.requested": { spec: { agentId: string; model?: string; mode?: Schema["Mode"] } };
   "turn.started": { at: string };
   "turn.taken_over": { epoch: number };
   "turn.step_started": { step: number; attempt: number };
@@ -36,6 +36,7 @@ export interface Payloads {
   "turn.step_failed": { step: number; attempt: number; failure: Failure & { retryable: boolean } };
   "turn.paused": { waiting: string[] };
   "turn.resumed": Record<never, never>;
+  "turn.mode_switched": { mode: Schema["Mode"] };
   "turn.cancel_requested": { reason: string };
   "turn.completed": { usage: Usage };
   "turn.failed": Failure & { usage: Usage };
@@ -48,10 +49,11 @@ export interface Payloads {
       effect: Schema["Effect"];
       input: Body;
       place?: { step: number };
+      plan?: { planId: string; stepId: string };
     };
   };
   "tool_call.held": { approvalId: string; rule: string };
-  "tool_call.cleared": { rule: string };
+  "tool_call.cleared": { rule: string; edited?: { input: Body } };
   "tool_call.started": { attempt: number; at: string };
   "tool_call.completed": { output: Body; record: Ended };
   "tool_call.failed": { error: Failure & { flaws?: { pointer: string; expected: string }[] }; record: Ended };
@@ -61,6 +63,7 @@ export interface Payloads {
     record: Ended;
   };
   "tool_call.in_doubt": { reason: string; record: Ended };
+  "tool_call.settled": { outcome: Schema["SettledAs"]; by: string; note?: string; at: string };
   "approval.requested": {
     question: {
       approvalId: string;
@@ -69,13 +72,42 @@ export interface Payloads {
       input: Body;
       risk: Risk;
       rule: string;
+      reason?: string;
+      terms?: { needed?: number };
+      askedBefore?: number;
       expiresAt: string;
     };
   };
-  "approval.approved": Answered;
+  "approval.voted": { given: number };
+  "approval.approved": Answered & { edited?: { input: Body } };
   "approval.denied": Answered;
   "approval.expired": { callId: string };
   "approval.superseded": { callId: string };
+  "plan.proposed": {
+    spec: {
+      planId: string;
+      callId: string;
+      turnId: string;
+      title: string;
+      rationale?: string;
+      terms?: { needed?: number };
+    };
+    steps: PlanStep[];
+    expiresAt?: string;
+  };
+  "plan.amended": Said & {
+    version: number;
+    steps: PlanStep[];
+    kept: Record<string, { callId: string; status: StepStatus }>;
+    expiresAt?: string;
+  };
+  "plan.voted": { given: number };
+  "plan.expired": Record<never, never>;
+  "plan.approved": Said;
+  "plan.rejected": Said;
+  "plan.superseded": Record<never, never>;
+  "plan.step_started": { stepId: string; callId: string };
+  "plan.step_ended": { stepId: string; callId: string; status: StepStatus };
 }
 
 interface Ended {
@@ -85,11 +117,14 @@ interface Ended {
   errorCode?: string;
 }
 
-interface Answered {
-  callId: string;
+interface Said {
   by: string;
   at: string;
   note?: string;
+}
+
+interface Answered extends Said {
+  callId: string;
 }
 
 export type Known = keyof Payloads;

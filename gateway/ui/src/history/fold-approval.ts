@@ -7,19 +7,33 @@ import type { Talk } from "./model";
 export const approvalFacts: Folds = {
   "approval.requested": (talk, { question }, fact) =>
     inTurn(talk, fact.turnId, (turn) => {
-      const { approvalId: id, callId, capability, risk, rule, expiresAt } = question;
+      const { approvalId: id, callId, capability, risk, rule, reason, expiresAt } = question;
       const { value: input, ref: inputRef } = shown(question.input);
-      const requestedAt = fact.occurredAt;
-      const approval = { id, callId, capability, input, inputRef, risk, rule, requestedAt, expiresAt };
+      const { terms, askedBefore = 0 } = question;
+      const counts = { needed: terms?.needed ?? 1, given: 0, askedBefore };
+      const times = { requestedAt: fact.occurredAt, expiresAt };
+      const approval = { id, callId, capability, input, inputRef, risk, rule, reason, ...counts, ...times };
       return { ...turn, approvals: { ...turn.approvals, [id]: { ...approval, status: "open" } } };
     }),
-  "approval.approved": (talk, answer, fact) => close(talk, fact, answer),
+  "approval.voted": (talk, { given }, fact) =>
+    inTurn(talk, fact.turnId, (turn) =>
+      inApproval(turn, fact.aggregateId, (approval) => ({ ...approval, given })),
+    ),
+  "approval.approved": (talk, { edited, ...answer }, fact) =>
+    close(talk, fact, { ...answer, edited: edited !== undefined }),
   "approval.denied": (talk, answer, fact) => close(talk, fact, answer),
   "approval.expired": (talk, _, fact) => close(talk, fact),
   "approval.superseded": (talk, _, fact) => close(talk, fact),
 };
 
-function close(talk: Talk, fact: Fact, answer?: { by: string; at: string; note?: string }): Talk {
+interface Answer {
+  by: string;
+  at: string;
+  note?: string;
+  edited?: boolean;
+}
+
+function close(talk: Talk, fact: Fact, answer?: Answer): Talk {
   const status = CLOSED[fact.type] ?? "superseded";
   return inTurn(talk, fact.turnId, (turn) =>
     inApproval(turn, fact.aggregateId, (approval) => ({
@@ -28,6 +42,7 @@ function close(talk: Talk, fact: Fact, answer?: { by: string; at: string; note?:
       resolvedBy: answer?.by,
       resolvedAt: answer?.at ?? fact.occurredAt,
       note: answer?.note,
+      edited: answer?.edited,
     })),
   );
 }

@@ -1,6 +1,6 @@
 /** Facts of a tool call. */
 import { inCall, inTurn } from "./change";
-import { shown } from "./facts";
+import { type Body, shown } from "./facts";
 import type { Folds } from "./fold";
 import type { Call } from "./model";
 
@@ -9,7 +9,7 @@ const NOTHING = { printed: [], seen: { stdout: 0, stderr: 0 } } satisfies Partia
 export const callFacts: Folds = {
   "tool_call.requested": (talk, { spec }, fact) =>
     inTurn(talk, fact.turnId, (turn) => {
-      const { callId: id, capability, risk, effect } = spec;
+      const { callId: id, capability, risk, effect, plan: planned } = spec;
       const { value: input, ref: inputRef } = shown(spec.input);
       const call: Call = {
         id,
@@ -18,6 +18,7 @@ export const callFacts: Folds = {
         effect,
         input,
         inputRef,
+        planned,
         status: "requested",
         attempt: 0,
         ...NOTHING,
@@ -28,10 +29,17 @@ export const callFacts: Folds = {
     inTurn(talk, fact.turnId, (turn) =>
       inCall(turn, fact.aggregateId, (call) => ({ ...call, status: "held", approvalId, rule })),
     ),
-  "tool_call.cleared": (talk, { rule }, fact) =>
+  "tool_call.cleared": (talk, { rule, edited }, fact) =>
     inTurn(talk, fact.turnId, (turn) =>
-      inCall(turn, fact.aggregateId, (call) => ({ ...call, status: "cleared", rule })),
+      inCall(turn, fact.aggregateId, (call) => ({
+        ...call,
+        ...(edited && withInput(call, edited.input)),
+        status: "cleared",
+        rule,
+      })),
     ),
+  "tool_call.settled": (talk, settled, fact) =>
+    inTurn(talk, fact.turnId, (turn) => inCall(turn, fact.aggregateId, (call) => ({ ...call, settled }))),
   "tool_call.started": (talk, { attempt, at }, fact) =>
     inTurn(talk, fact.turnId, (turn) =>
       inCall(turn, fact.aggregateId, (call) => ({
@@ -39,6 +47,8 @@ export const callFacts: Folds = {
         ...NOTHING,
         status: "started",
         attempt,
+        latencyMs: undefined,
+        error: undefined,
         startedAt: at,
       })),
     ),
@@ -68,6 +78,12 @@ export const callFacts: Folds = {
       ),
     ),
 };
+
+/** Other arguments in place of those that were asked for. */
+function withInput({ input, inputRef }: Call, edited: Body): Partial<Call> {
+  const { value, ref } = shown(edited);
+  return { original: { input, inputRef }, input: value, inputRef: ref };
+}
 
 type Record = { status: Call["status"]; attempt: number; latencyMs: number };
 

@@ -15,7 +15,14 @@ function withStep(turn: Turn, step: Step): Turn {
 
 export const turnFacts: Folds = {
   "turn.requested": (talk, { spec }, fact) =>
-    inTurn(talk, fact.turnId, (turn) => ({ ...turn, model: spec.model, agentId: spec.agentId })),
+    inTurn(talk, fact.turnId, (turn) => ({
+      ...turn,
+      model: spec.model,
+      agentId: spec.agentId,
+      mode: spec.mode ?? "act",
+      asked: spec.mode ?? "act",
+    })),
+  "turn.mode_switched": (talk, { mode }, fact) => inTurn(talk, fact.turnId, (turn) => ({ ...turn, mode })),
   "turn.started": (talk, { at }, fact) =>
     inTurn(talk, fact.turnId, (turn) => ({ ...turn, status: "running", startedAt: at })),
   "turn.taken_over": (talk, _, fact) =>

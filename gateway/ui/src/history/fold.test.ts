@@ -10,10 +10,12 @@ const SAMPLES = join(import.meta.dirname, "../../../../domain/tests/events");
 const TURN = "018f0000-0000-7000-8000-000000000004";
 const CALL = "018f0000-0000-7000-8000-000000000020";
 const APPROVAL = "018f0000-0000-7000-8000-000000000023";
+const PLAN = "6a1fd7a1-2b1f-5a2c-8d13-0d6a6cbb5f02";
 
 /** The stored sample of a type, as a fact. */
 function fact(seq: number, type: string, payload = sample(type)): Fact {
-  const id = type.startsWith("tool_call") ? CALL : type.startsWith("approval") ? APPROVAL : TURN;
+  const ids: Record<string, string> = { tool_call: CALL, approval: APPROVAL, plan: PLAN };
+  const id = ids[type.split(".")[0] ?? ""] ?? TURN;
   return {
     seq,
     type,
@@ -98,6 +100,44 @@ describe("facts", () => {
     expect(denied.approvals[APPROVAL]?.note).toBe("wait for Friday");
     const doubt = turnOf(told(facts(...HELD, "tool_call.started", "tool_call.in_doubt")));
     expect(doubt.calls[CALL]?.status).toBe("in_doubt");
+  });
+
+  it("knows what a person put in place of the arguments, and how a doubt was settled", () => {
+    const edited = { input: { inline: { code: "print(1)" } } };
+    const cleared = { rule: "approval", edited };
+    const approved = { callId: CALL, by: "u", at: "2026-11-29T10:00:02Z", edited };
+    const waiting = facts(...WAITING);
+    const next = waiting.length;
+    const turn = turnOf(
+      told([
+        ...waiting,
+        { fact: fact(next + 1, "approval.approved", approved) },
+        { fact: fact(next + 2, "tool_call.cleared", cleared) },
+        { fact: fact(next + 3, "tool_call.started") },
+        { fact: fact(next + 4, "tool_call.in_doubt") },
+        { fact: fact(next + 5, "tool_call.settled") },
+      ]),
+    );
+    expect(turn.approvals[APPROVAL]?.edited).toBe(true);
+    expect(turn.calls[CALL]).toMatchObject({
+      input: { code: "print(1)" },
+      original: { input: { code: "print(6 * 7)" } },
+      settled: { outcome: "not_done", note: "The bank says no." },
+    });
+  });
+
+  it("knows a plan in its versions, and its steps follow their calls", () => {
+    const begun = facts(...ASKED, "plan.proposed", "plan.approved", "plan.step_started", "plan.step_ended");
+    const done = turnOf(told(begun)).plans[PLAN];
+    expect(done).toMatchObject({ title: "Two numbers", status: "approved", version: 1, note: "go" });
+    expect(done?.uses).toMatchObject({ a: { status: "completed" } });
+    const amended = turnOf(told([...begun, { fact: fact(50, "plan.amended") }])).plans[PLAN];
+    expect(amended).toMatchObject({ status: "proposed", version: 2, note: "Less.", before: done?.steps });
+    expect(amended?.steps).toHaveLength(1);
+    const gone = told([...begun, { fact: fact(50, "plan.rejected") }, { fact: fact(51, "plan.superseded") }]);
+    expect(turnOf(gone).plans[PLAN]?.status).toBe("superseded");
+    const switched = turnOf(told([...begun, { fact: fact(50, "turn.mode_switched", { mode: "plan" }) }]));
+    expect([switched.mode, switched.asked]).toEqual(["plan", "act"]);
   });
 
   it("takes an answer without calls, and outlives a form that it does not know", () => {

@@ -8,6 +8,7 @@ import { approvalFacts } from "./fold-approval";
 import { callFacts } from "./fold-call";
 import { conversationFacts } from "./fold-conversation";
 import { foldFrame } from "./fold-frame";
+import { planFacts } from "./fold-plan";
 import { turnFacts } from "./fold-turn";
 import { emptyTalk, type Talk } from "./model";
 
@@ -19,7 +20,7 @@ export type Folds<Type extends string = Known> = {
 };
 
 /** A new kind of fact is a module of folds and a line here. */
-const FOLDS = { ...conversationFacts, ...turnFacts, ...callFacts, ...approvalFacts } as Record<
+const FOLDS = { ...conversationFacts, ...turnFacts, ...callFacts, ...approvalFacts, ...planFacts } as Record<
   string,
   ((talk: Talk, payload: unknown, fact: Fact) => Talk) | undefined
 >;

@@ -21,18 +21,31 @@ export interface Printed {
   text: string;
 }
 
+/** How a person settled a call whose outcome was unknown. */
+export interface Settled {
+  outcome: Schema["SettledAs"];
+  by: string;
+  at: string;
+  note?: string;
+}
+
 /** A tool call and its ledger. */
 export interface Call {
   id: string;
   capability: string;
   risk: Risk;
   effect: Schema["Effect"];
+  /** What it runs with: a person's edit, if there was one. */
   input: unknown;
   /** Where the whole input is, when `input` is only its beginning. */
   inputRef?: string;
+  /** What was asked for, when a person put something else in its place. */
+  original?: { input: unknown; inputRef?: string };
   status: CallStatus;
   attempt: number;
   rule?: string;
+  /** The step of an approved plan that it carries out. */
+  planned?: { planId: string; stepId: string };
   approvalId?: string;
   startedAt?: string;
   /** What the running attempt has printed; withdrawn when the result is there. */
@@ -43,6 +56,7 @@ export interface Call {
   outputRef?: string;
   error?: Failure & { flaws?: { pointer: string; expected: string }[] };
   latencyMs?: number;
+  settled?: Settled;
 }
 
 export type ApprovalStatus = "open" | "approved" | "denied" | "expired" | "superseded";
@@ -56,11 +70,48 @@ export interface Approval {
   inputRef?: string;
   risk: Risk;
   rule: string;
+  /** Why a person is asked, in words. */
+  reason?: string;
+  /** How many people must approve, and how many have. */
+  needed: number;
+  given: number;
+  /** How often the very same call was asked for before, in vain. */
+  askedBefore: number;
   requestedAt: string;
   expiresAt: string;
   status: ApprovalStatus;
+  /** Whether it was approved with other arguments. */
+  edited?: boolean;
   resolvedBy?: string;
   resolvedAt?: string;
+  note?: string;
+}
+
+export type PlanStep = Schema["PlanStep"];
+export type StepStatus = Schema["StepStatus"];
+
+/** What an agent means to do, put to a person; in versions, of which the last counts. */
+export interface Plan {
+  id: string;
+  callId: string;
+  turnId: string;
+  title: string;
+  rationale?: string;
+  version: number;
+  status: Schema["PlanStatus"];
+  /** How many people must approve it, and how many have. */
+  needed: number;
+  given: number;
+  /** When it closes by itself, if it does. */
+  expiresAt?: string;
+  steps: PlanStep[];
+  /** The steps of the version before, once a person has changed them. */
+  before?: PlanStep[];
+  /** What has become of the steps that were begun. */
+  uses: Record<string, { callId: string; status: StepStatus }>;
+  /** Who spoke last of it, when and in which words. */
+  saidBy?: string;
+  saidAt?: string;
   note?: string;
 }
 
@@ -99,6 +150,9 @@ export interface Turn {
   text: string;
   at: string;
   status: TurnStatus;
+  /** Whether it plans or acts now, and what it was asked for. */
+  mode: Schema["Mode"];
+  asked: Schema["Mode"];
   model?: string;
   agentId?: string;
   startedAt?: string;
@@ -107,8 +161,7 @@ export interface Turn {
   steps: Step[];
   calls: Record<string, Call>;
   approvals: Record<string, Approval>;
-  /** What later kinds of blocks keep for this turn, by kind. */
-  more: Record<string, unknown>;
+  plans: Record<string, Plan>;
   usage?: Usage;
   error?: Failure;
 }

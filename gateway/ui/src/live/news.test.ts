@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { Fact } from "../history/facts";
-import { type ApprovalItem, type ConversationItem, foldNews, NO_NEWS, openApprovals, withNews } from "./news";
+import {
+  type ApprovalItem,
+  type ConversationItem,
+  foldNews,
+  NO_NEWS,
+  openApprovals,
+  openDoubts,
+  openPlans,
+  withNews,
+} from "./news";
 
 const AT = "2026-11-29T10:00:00Z";
 
@@ -70,5 +79,36 @@ describe("approvals", () => {
     expect(
       openApprovals(read, foldNews(news, fact(4, "approval.expired", {}, { aggregateId: "p1" }))),
     ).toHaveLength(1);
+  });
+});
+
+describe("plans", () => {
+  const steps = [{ id: "a", summary: "Do it.", status: "pending" as const }];
+  const row = (planId: string) => ({
+    ...{ planId, conversationId: "c1", turnId: "t", callId: "k", title: "Read", version: 1 },
+    ...{ status: "proposed" as const, steps, requestedBy: "u", proposedAt: AT, needed: 1, given: 0 },
+  });
+  const spec = { planId: "p2", callId: "k", turnId: "t", title: "Told" };
+
+  it("adds what is proposed, follows its versions, and drops what is answered", () => {
+    const proposed = told(fact(1, "plan.proposed", { spec, steps: [] }, { aggregateId: "p2" }));
+    expect(openPlans([row("p1")], proposed).map(({ title }) => title)).toEqual(["Read", "Told"]);
+    const amendment = { version: 2, steps: [], kept: {}, by: "u", at: AT };
+    const amended = foldNews(proposed, fact(2, "plan.amended", amendment, { aggregateId: "p1" }));
+    expect(openPlans([row("p1")], amended)[0]).toMatchObject({ id: "p1", title: "Read", version: 2 });
+    const answered = foldNews(amended, fact(3, "plan.approved", {}, { aggregateId: "p1" }));
+    expect(openPlans([row("p1")], answered).map(({ id }) => id)).toEqual(["p2"]);
+  });
+});
+
+describe("doubts", () => {
+  it("adds calls in doubt and drops those that were settled or whose result came late", () => {
+    const read = [{ callId: "k1" }, { callId: "k2" }] as Parameters<typeof openDoubts>[0];
+    const news = told(
+      fact(1, "tool_call.in_doubt", {}, { aggregateId: "k3" }),
+      fact(2, "tool_call.settled", {}, { aggregateId: "k1" }),
+      fact(3, "tool_call.completed", {}, { aggregateId: "k2" }),
+    );
+    expect(openDoubts(read, news)).toEqual([{ callId: "k3" }]);
   });
 });

@@ -2,26 +2,41 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api, data, type Schema } from "../api/client";
-import { agents, approvals, conversations, keys, queryClient } from "../api/queries";
+import {
+  agents,
+  approvals,
+  conversations,
+  doubts,
+  keys,
+  plans,
+  policy,
+  queryClient,
+  standing,
+} from "../api/queries";
 import { type Connection, follow } from "../api/stream";
 import type { Fact } from "../history/facts";
 import { Batch } from "./batch";
-import { foldNews, type News, NO_NEWS, openApprovals, withNews } from "./news";
+import { foldNews, type News, NO_NEWS, openApprovals, openDoubts, openPlans, withNews } from "./news";
 import { Store, useStore } from "./store";
 
 export const connection = new Store<Connection>({ state: "connecting" });
 const news = new Store<News>(NO_NEWS);
 
 /** Lists that facts of these aggregates change; they are read anew when somebody looks at them. */
-const READ_ANEW: Record<string, readonly unknown[]> = { api_key: keys.queryKey, agent: agents.queryKey };
-/** A view is this far behind the stream at most, in milliseconds, in ordinary times. */
-const VIEW_BEHIND = 400;
+const READ_ANEW: Record<string, (readonly unknown[])[]> = {
+  api_key: [keys.queryKey],
+  agent: [agents.queryKey],
+  // These come from the policy itself and not from a view of it.
+  policy: [policy.queryKey, standing.queryKey],
+};
+/** A view follows the stream within tens of milliseconds; the later looks are for one that was kept back. */
+const LOOKS = [400, 2_000, 6_000];
 
 const batch = new Batch<Fact>((facts) => {
   news.set(facts.reduce(foldNews, news.get()));
   for (const aggregate of new Set(facts.map((fact) => fact.aggregateType))) {
-    const queryKey = READ_ANEW[aggregate];
-    if (queryKey) setTimeout(() => void queryClient.invalidateQueries({ queryKey }), VIEW_BEHIND);
+    for (const queryKey of READ_ANEW[aggregate] ?? [])
+      for (const look of LOOKS) setTimeout(() => void queryClient.invalidateQueries({ queryKey }), look);
   }
 });
 
@@ -75,6 +90,8 @@ async function startingPoint(): Promise<number> {
   await Promise.all([
     queryClient.invalidateQueries({ queryKey: conversations.queryKey }),
     queryClient.invalidateQueries({ queryKey: approvals.queryKey }),
+    queryClient.invalidateQueries({ queryKey: plans.queryKey }),
+    queryClient.invalidateQueries({ queryKey: doubts.queryKey }),
   ]);
   return lastSeq;
 }
@@ -90,12 +107,27 @@ export function useConversations() {
   return { ...query, items, running: told.running };
 }
 
-/** What waits for a person's answer in the workspace. */
-export function useApprovals() {
-  const query = useQuery(approvals);
+/** What waits for a person in the workspace: questions, plans, and calls of which nobody knows. */
+export function useInbox() {
+  const asked = useQuery(approvals);
+  const planned = useQuery(plans);
+  const doubted = useQuery(doubts);
   const told = useStore(news);
-  const items = useMemo(() => openApprovals(query.data?.items ?? [], told), [query.data, told]);
-  return { ...query, items };
+  const open = useMemo(() => openApprovals(asked.data?.items ?? [], told), [asked.data, told]);
+  const proposed = useMemo(() => openPlans(planned.data?.items ?? [], told), [planned.data, told]);
+  const unknown = useMemo(() => openDoubts(doubted.data?.items ?? [], told), [doubted.data, told]);
+  const all = [asked, planned, doubted];
+  return {
+    approvals: open,
+    plans: proposed,
+    doubts: unknown,
+    count: open.length + proposed.length + unknown.length,
+    isPending: all.some((query) => query.isPending),
+    error: all.find((query) => query.error)?.error,
+    refetch: () => all.forEach((query) => void query.refetch()),
+    /** Whether only the first are here. */
+    isCut: all.some((query) => query.data?.nextCursor !== undefined),
+  };
 }
 
 /** Whether the key's holder may do this. */

@@ -7,7 +7,7 @@ import { useEffect, useMemo, useState } from "react";
 import { api, data } from "../api/client";
 import { TitleField, useRename } from "../conversation/rename";
 import type { ConversationItem } from "../live/news";
-import { useApprovals, useConversations } from "../live/workspace";
+import { useConversations, useInbox } from "../live/workspace";
 import { announce } from "../parts/announcer";
 import { Button, IconButton } from "../parts/button";
 import { ErrorNote, Skeleton, Spinner } from "../parts/states";
@@ -16,7 +16,7 @@ import { dayGroup } from "../parts/time";
 export function ConversationList({ search }: { search: string }) {
   const { items, running, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } =
     useConversations();
-  const { items: open } = useApprovals();
+  const { approvals, plans } = useInbox();
   const [archived, setArchived] = useState(false);
   const wanted = search.trim().toLowerCase();
   // Titles on pages that were not read yet are to be found too.
@@ -28,7 +28,7 @@ export function ConversationList({ search }: { search: string }) {
     [items, archived, wanted],
   );
   const groups = useMemo(() => Map.groupBy(shown, (item) => dayGroup(item.updatedAt)), [shown]);
-  const asks = new Set(open.map((approval) => approval.conversationId));
+  const asks = new Set([...approvals, ...plans].map((question) => question.conversationId));
 
   if (error) return <ErrorNote error={error} retry={() => void refetch()} />;
   return (
@@ -90,7 +90,7 @@ function Item({ item, state }: { item: ConversationItem; state?: "asks" | "runs"
   return (
     <li className="conversation">
       <Link to="/c/$id" params={{ id }} className="nav-item">
-        {state === "asks" && <i className="dot" role="img" aria-label="Waits for approval" />}
+        {state === "asks" && <i className="dot" role="img" aria-label="Waits for you" />}
         {state === "runs" && <Spinner />}
         <span className="name">{rename.shown || "Untitled"}</span>
       </Link>

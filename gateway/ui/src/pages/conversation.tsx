@@ -15,11 +15,11 @@ import { openTurn } from "../history/model";
 import { branches, type Choices, path } from "../history/path";
 import { useTalk } from "../live/talk";
 import { may } from "../live/workspace";
-import { APPROVAL_PANEL } from "../parts/approval-panel";
 import { IconButton } from "../parts/button";
 import { ConnectionState } from "../parts/connection";
 import { Empty, ErrorNote, Skeleton } from "../parts/states";
 import { useTitle } from "../parts/title";
+import { goToQuestion } from "../questions/question-card";
 import { conversation as route } from "../router";
 import "../styles/conversation.css";
 import { Title } from "../conversation/title";
@@ -47,7 +47,10 @@ function Conversation({ id }: { id: string }) {
   const newest = now.turns[now.order.at(-1) ?? ""];
   useTitle(talk.title || "Conversation");
   useAnnouncements(running ?? newest, loaded && connection.state === "live");
-  useApprovalKey();
+  useEffect(() => {
+    addEventListener("keydown", goToQuestion);
+    return () => removeEventListener("keydown", goToQuestion);
+  }, []);
   // A new message is where a person wants to be, whatever branch was looked at.
   useEffect(() => setChoices({}), [now.order.length]);
 
@@ -130,20 +133,4 @@ function Conversation({ id }: { id: string }) {
       <UsageSheet turns={turns} open={usage} onOpenChange={setUsage} />
     </PastProvider>
   );
-}
-
-/** Alt+A goes to the question that waits. */
-function useApprovalKey() {
-  useEffect(() => {
-    const go = (event: KeyboardEvent) => {
-      if (!event.altKey || event.code !== "KeyA") return;
-      const panel = document.querySelector<HTMLElement>(`.${APPROVAL_PANEL}`);
-      if (!panel) return;
-      event.preventDefault();
-      panel.focus();
-      panel.scrollIntoView({ block: "nearest" });
-    };
-    addEventListener("keydown", go);
-    return () => removeEventListener("keydown", go);
-  }, []);
 }

@@ -4,7 +4,7 @@ import { Outlet, useRouterState } from "@tanstack/react-router";
 import { PanelLeft } from "lucide-react";
 import { createContext, useContext, useEffect, useState } from "react";
 import { me } from "../api/queries";
-import { followWorkspace, useApprovals } from "../live/workspace";
+import { followWorkspace, useInbox } from "../live/workspace";
 import { IconButton } from "../parts/button";
 import { Sheet } from "../parts/sheet";
 import { ErrorNote } from "../parts/states";
@@ -24,11 +24,11 @@ export function MenuButton() {
 
 export function Shell() {
   const { data: who, error, refetch } = useQuery(me);
-  const { items } = useApprovals();
+  const { count } = useInbox();
   const [open, setOpen] = useState(false);
   const address = useRouterState({ select: (state) => state.location.pathname });
   useEffect(() => (who ? followWorkspace(who.workspaceId) : undefined), [who]);
-  useEffect(() => waiting.set(items.length), [items.length]);
+  useEffect(() => waiting.set(count), [count]);
   useEffect(() => setOpen(false), [address]);
   return (
     <Menu value={() => setOpen(true)}>

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import { me } from "../api/queries";
 import { session } from "../api/session";
 import { useStore } from "../live/store";
-import { connection, useApprovals } from "../live/workspace";
+import { connection, useInbox } from "../live/workspace";
 import { IconButton } from "../parts/button";
 import { ConnectionState } from "../parts/connection";
 import { ConversationList } from "./conversation-list";
@@ -14,7 +14,7 @@ import { ConversationList } from "./conversation-list";
 export function Sidebar() {
   const [search, setSearch] = useState("");
   const { data: who } = useQuery(me);
-  const { items: open } = useApprovals();
+  const { count } = useInbox();
   const state = useStore(connection);
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -39,9 +39,9 @@ export function Sidebar() {
       </Link>
       <Link to="/approvals" className="nav-item">
         <Inbox size={17} aria-hidden /> Approvals
-        {open.length > 0 && (
+        {count > 0 && (
           <span className="count">
-            {open.length}
+            {count}
             <span className="unseen"> open</span>
           </span>
         )}
