@@ -85,8 +85,9 @@ pub struct PlanStepRow {
 const LIST: &str = "
 select to_jsonb(r) from (
   select id as plan_id, conversation_id, turn_id, call_id, title, rationale, version, status, requested_by,
-    proposed_at, expires_at, coalesce(needed, 1) as needed, 
-    case when status = 'approved' then coalesce(needed, 1) else coalesce(given, 0) end as given, resolved_at, resolved_by_user_id as resolved_by, note,
+    proposed_at, expires_at, coalesce(needed, 1) as needed,
+    case when status = 'approved' then coalesce(needed, 1) else coalesce(given, 0) end as given,
+    resolved_at, resolved_by_user_id as resolved_by, note,
     (select coalesce(jsonb_agg(jsonb_build_object('id', s.step_id, 'summary', s.summary,
         'intent', nullif(s.intent, ''), 'capability', s.capability, 'input', s.input,
         'depends_on', coalesce(s.depends_on, '[]'), 'status', s.status, 'call_id', s.call_id) order by s.position), '[]')
