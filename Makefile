@@ -33,7 +33,7 @@ wipe: ## stop everything and delete its data
 	@dev/stack wipe --name bench
 	@dev/stack wipe --name soak
 
-test: unit it kill browser ## every test: unit, integration on real servers, everything that can die dies once, the page in a browser
+test: unit ui it kill browser ## every test: unit, integration on real servers, everything that can die dies once, the page in a browser
 
 unit: ## the tests beside the code; they need no server
 	cargo test --workspace --lib --bins
