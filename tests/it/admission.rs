@@ -62,10 +62,8 @@ async fn four_tenants_with_a_hundred_calls_each_wait_their_turn_and_none_is_refu
 #[tokio::test]
 async fn who_finds_the_queue_full_is_turned_away_before_anything_is_done() {
     let world = world();
-    let url = &world.installation.settings["DATABASE_URL"];
-    let (login, place) = url.rsplit_once('@').unwrap();
-    let door = Proxy::to(url).await;
-    let through = format!("{login}@{}/{}", door.address(), place.split_once('/').unwrap().1);
+    let door = Proxy::to(&world.installation.settings["DATABASE_URL"]).await;
+    let through = door.url();
     // One command at a time, and those that wait.
     let waiting = WAITING.to_string();
     let narrow = [
@@ -121,14 +119,11 @@ async fn who_finds_the_queue_full_is_turned_away_before_anything_is_done() {
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_is_said_to_be_unknown_and_a_repeat_does_nothing_twice() {
     let world = world();
-    let url = &world.installation.settings["DATABASE_URL"];
-    let (login, place) = url.rsplit_once('@').unwrap();
-    let (_, database) = place.split_once('/').unwrap();
     let workspace = world.workspace().await;
     // Where the cut falls is not the test's to choose: before the commit nothing was done, at the commit nobody knows.
     for nth in 0.. {
-        let proxy = Proxy::to(url).await;
-        let through = format!("{login}@{}/{database}", proxy.address());
+        let proxy = Proxy::to(&world.installation.settings["DATABASE_URL"]).await;
+        let through = proxy.url();
         let own = [("DATABASE_URL", through.as_str()), ("OXAGEN_JOURNAL_CONNECTIONS", "2")];
         let gateway = world.installation.start_with(&["gateway"], &own).await;
         let there = workspace.at(&gateway.url);

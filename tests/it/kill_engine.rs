@@ -78,6 +78,6 @@ async fn behind_a_door() -> (Installation, String, Proxy) {
     let mut installation = Installation::new().await;
     let engine = installation.servers.docker_host.clone();
     let door = Proxy::to(&engine).await;
-    installation.settings.insert("DOCKER_HOST".to_owned(), format!("tcp://{}", door.address()));
+    installation.settings.insert("DOCKER_HOST".to_owned(), door.url());
     (installation, engine, door)
 }

@@ -53,7 +53,7 @@ async fn f37_clickhouse_takes_the_rows_and_its_answer_is_lost() {
     let mut installation = Installation::new().await;
     let door = Proxy::to(&installation.servers.clickhouse_url).await;
     let first = installation.start(OTHERS).await;
-    installation.settings.insert("CLICKHOUSE_URL".to_owned(), format!("http://{}", door.address()));
+    installation.settings.insert("CLICKHOUSE_URL".to_owned(), door.url());
     let mut projector = installation.start(PROJECTORS).await;
     let word = word("deaf");
     installation.model.add_scenarios(vec![road::looks(&word)]);
@@ -91,11 +91,8 @@ async fn f37_clickhouse_takes_the_rows_and_its_answer_is_lost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn f36_postgres_falls_silent_under_viewers_and_dropped_requests() {
     let mut installation = Installation::new().await;
-    let database = installation.settings["DATABASE_URL"].clone();
-    let door = Proxy::to(&database).await;
-    let (user, rest) = database.split_once('@').unwrap();
-    let (_, name) = rest.split_once('/').unwrap();
-    installation.settings.insert("DATABASE_URL".to_owned(), format!("{user}@{}/{name}", door.address()));
+    let door = Proxy::to(&installation.settings["DATABASE_URL"]).await;
+    installation.settings.insert("DATABASE_URL".to_owned(), door.url());
     let process = installation.start_with(ROLES, &[("OXAGEN_REQUEST_TIMEOUT", "8")]).await;
     let word = word("silent");
     installation.model.add_scenarios(vec![road::computes(&word)]);

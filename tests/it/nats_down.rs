@@ -10,7 +10,7 @@ use crate::road;
 async fn nats_down_for_five_seconds_in_a_call_changes_nothing() {
     let mut installation = Installation::new().await;
     let door = Proxy::to(&installation.servers.nats_url).await;
-    installation.settings.insert("NATS_URL".to_owned(), format!("nats://{}", door.address()));
+    installation.settings.insert("NATS_URL".to_owned(), door.url());
     let first = installation.start(ROLES).await;
     // A second runner that would take over, if anybody let it.
     let second = installation.start(&["runner"]).await;

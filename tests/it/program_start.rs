@@ -12,8 +12,7 @@ async fn a_server_that_is_down_at_start_is_named_and_waited_for() {
     ];
     for (name, door) in &doors {
         door.shut();
-        let scheme = installation.settings[*name].split("://").next().unwrap().to_owned();
-        installation.settings.insert((*name).to_owned(), format!("{scheme}://{}", door.address()));
+        installation.settings.insert((*name).to_owned(), door.url());
     }
     let mut process = installation.spawn(ROLES, &[]);
     for (name, door) in &doors {

@@ -32,11 +32,8 @@ impl Scene {
     pub(crate) async fn in_the_effect(network: &str) -> Self {
         let installation = Installation::new().await;
         let others = installation.start(OTHERS).await;
-        let database = installation.settings["DATABASE_URL"].clone();
-        let door = Proxy::to(&database).await;
-        let (user, rest) = database.split_once('@').unwrap();
-        let behind = format!("{user}@{}/{}", door.address(), rest.split_once('/').unwrap().1);
-        let runner = installation.start_with(&["runner"], &[("DATABASE_URL", &behind)]).await;
+        let door = Proxy::to(&installation.settings["DATABASE_URL"]).await;
+        let runner = installation.start_with(&["runner"], &[("DATABASE_URL", &door.url())]).await;
         let workspace = installation.workspace_with_network(&others.url).await;
         let word = word("effect");
         let arguments =

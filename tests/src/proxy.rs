@@ -25,6 +25,7 @@ enum Door {
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
+    url: String,
     door: watch::Sender<Door>,
     task: JoinHandle<()>,
 }
@@ -38,9 +39,16 @@ impl Proxy {
         // Kept: while the door is shut nobody else may come to listen there.
         let listener = TcpListener::bind(("127.0.0.1", free_port())).await.unwrap();
         let address = listener.local_addr().unwrap();
+        let through =
+            if unix { format!("tcp://{address}") } else { url.replacen(&target, &address.to_string(), 1) };
         let (door, state) = watch::channel(Door::Open);
         let task = tokio::spawn(serve(listener, (target, unix), state));
-        Self { address, door, task }
+        Self { address, url: through, door, task }
+    }
+
+    /// The server's own address, with the door's host and port in it.
+    pub fn url(&self) -> String {
+        self.url.clone()
     }
 
     /// `host:port` of the door.

@@ -153,10 +153,8 @@ async fn behind_doors(installation: &mut Installation) -> BTreeMap<&'static str,
     ];
     let mut doors = BTreeMap::new();
     for (server, setting) in servers {
-        let url = installation.settings[setting].clone();
-        let door = Proxy::to(&url).await;
-        let address = url.split("://").nth(1).unwrap().rsplit('@').next().unwrap().split('/').next().unwrap();
-        installation.settings.insert(setting.to_owned(), url.replace(address, &door.address()));
+        let door = Proxy::to(&installation.settings[setting]).await;
+        installation.settings.insert(setting.to_owned(), door.url());
         doors.insert(server, door);
     }
     doors
